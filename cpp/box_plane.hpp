@@ -25,8 +25,8 @@ namespace minorant {
 class Sum {
   public:
     void add(double x) {
-        const double next = total_ + x;
-        lost_ += std::abs(total_) >= std::abs(x) ? (total_ - next) + x : (x - next) + total_;
+        const double next = total_ + x, kept = next - total_;
+        lost_ += (total_ - (next - kept)) + (x - kept);
         total_ = next;
     }
     double value() const { return total_ + lost_; }

@@ -18,6 +18,7 @@
 #include "dense.hpp"
 #include "error.hpp"
 #include "hinge.hpp"
+#include "smoothed_hinge.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
