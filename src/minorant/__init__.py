@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from minorant import geometry, io, kernels, losses, regularizers, solvers
     from minorant._versions import show_versions
     from minorant.certificate import Certificate, Status, certify
+    from minorant.driver import Result, solve
     from minorant.errors import InputError, UnsupportedPair
     from minorant.estimators import LinearSVC, NotCertified
     from minorant.problem import Problem
-    from minorant.solve import Result, solve
 
 __version__ = "0.1.0"
 
@@ -45,12 +45,12 @@ _HOMES = {
     "LinearSVC": "estimators",
     "NotCertified": "estimators",
     "Problem": "problem",
-    "Result": "solve",
+    "Result": "driver",
     "Status": "certificate",
     "UnsupportedPair": "errors",
     "certify": "certificate",
     "show_versions": "_versions",
-    "solve": "solve",
+    "solve": "driver",
 }
 
 

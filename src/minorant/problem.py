@@ -78,9 +78,7 @@ class Problem:
 
     def dual(self, alpha: Vector, image: Vector | None = None) -> float:
         """D(α), a lower bound of every J(w); `image` is Aᵀα where it is already known."""
-        return -self.loss.conjugate(alpha) - self.regularizer.conjugate(
-            -(self.A.T @ alpha if image is None else image)
-        )
+        return -self.loss.conjugate(alpha) - self.regularizer.conjugate(-(self.A.T @ alpha if image is None else image))
 
     @cached_property
     def norm(self) -> float:

@@ -42,7 +42,7 @@ class Hinge(Loss):
             raise InputError("Hinge takes a vector of labels -1 and 1")
         self.c = normalized_weights(sample_weight, self.y.size)
         positive = float(self.c[self.y > 0].sum())
-        if bias and not 0.0 < min(positive, 1.0 - positive):
+        if bias and not min(positive, 1.0 - positive) > 0.0:
             raise InputError(
                 "with a free bias both classes need an example of positive weight; "
                 f"class {'-1' if positive > 0 else '1'} has none"
@@ -68,9 +68,7 @@ class Hinge(Loss):
         return float(kernels.hinge(u, self.y, self.c, self.bias, self._threads)[1])
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
-        value, alpha, self._guess = kernels.smoothed_hinge(
-            u, self.y, self.c, mu, self.bias, self._guess, self._threads
-        )
+        value, alpha, self._guess = kernels.smoothed_hinge(u, self.y, self.c, mu, self.bias, self._guess, self._threads)
         return Smoothed(value, alpha)
 
     def conjugate(self, alpha: Vector) -> float:

@@ -44,7 +44,7 @@ class LinearMap(ABC):
         return self.dot(w)
 
     @property
-    def T(self) -> Transpose:  # noqa: N802 - as in NumPy
+    def T(self) -> Transpose:
         """The adjoint map."""
         return Transpose(self)
 
@@ -114,13 +114,13 @@ def bound_norm(A: LinearMap, primal: Geometry, dual: Geometry) -> float:
     c = 1.0 / dual.b
     with np.errstate(over="ignore"):
         if isinstance(primal, Euclidean):
-            bound = np.sqrt(np.square(A.row_norms()) @ c)  # Frobenius
+            bound = float(np.sqrt(np.square(A.row_norms()) @ c))  # Frobenius
         elif isinstance(primal, WeightedEuclidean):
-            bound = np.sqrt(np.square(A.column_norms(c)) @ (1.0 / primal.b))  # Frobenius
+            bound = float(np.sqrt(np.square(A.column_norms(c)) @ (1.0 / primal.b)))  # Frobenius
         elif isinstance(primal, Entropy):
-            bound = A.column_norms(c).max()  # exact
+            bound = float(A.column_norms(c).max())  # exact
         else:
             raise UnsupportedPair(f"no bound of ‖A‖ is known for w in the geometry {type(primal).__name__}")
         if not np.isfinite(bound * bound):
             raise InputError("the data are too large: the squares of their entries overflow; scale the columns first")
-    return float(bound)
+    return bound

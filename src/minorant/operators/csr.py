@@ -33,16 +33,14 @@ class Csr(LinearMap):
         return np.asarray(kernels.csr_dot(self.data, self.indices, self.indptr, w, self._threads))
 
     def tdot(self, alpha: Vector) -> Vector:
-        n_columns = self.shape[1]
-        return np.asarray(
-            kernels.csr_tdot(self.data, self.indices, self.indptr, alpha, n_columns, self._threads)
-        )
+        return self._tdot(self.data, alpha)
 
     def row_norms(self) -> Vector:
         return np.asarray(kernels.csr_row_norms(self.data, self.indices, self.indptr, self._threads))
 
     def column_norms(self, weights: Vector) -> Vector:
         squares = np.square(self.data, dtype=np.float64)
-        return np.sqrt(
-            kernels.csr_tdot(squares, self.indices, self.indptr, weights, self.shape[1], self._threads)
-        )
+        return np.sqrt(self._tdot(squares, weights))
+
+    def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
+        return np.asarray(kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self._threads))

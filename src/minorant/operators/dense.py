@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ __all__ = ["Dense"]
 class Dense(LinearMap):
     """X as a C-contiguous array; products are summed in float64 and bit-identical for any number of threads."""
 
-    def __init__(self, X: NDArray[np.floating], threads: int = 1) -> None:
+    def __init__(self, X: NDArray[Any], threads: int = 1) -> None:
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         self.X = np.ascontiguousarray(X, dtype=dtype)
         self.shape = (X.shape[0], X.shape[1])
@@ -36,4 +36,4 @@ class Dense(LinearMap):
         return np.asarray(kernels.dense_row_norms(self.X, self._threads))
 
     def column_norms(self, weights: Vector) -> Vector:
-        return np.sqrt(np.einsum("ij,ij,i->j", self.X, self.X, weights))
+        return np.sqrt(weights @ np.square(self.X, dtype=np.float64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,9 +57,9 @@ class Regularizer(ABC):
         rounding = 50.0 * float(np.finfo(np.float64).eps) * (abs(at_p) + abs(at_q))
         return at_p - at_q - float(self.maximizer(q) @ (p - q)) - rounding
 
-    def unsupported(self, geometry: Geometry) -> NoReturn:
-        """Refuse a geometry, naming those that work."""
+    def unsupported(self, geometry: Geometry) -> UnsupportedPair:
+        """The error for a geometry without a closed form, naming those that have one."""
         names = ", ".join(g.__name__ for g in self.geometries)
-        raise UnsupportedPair(
+        return UnsupportedPair(
             f"{type(self).__name__} has no closed form in the geometry {type(geometry).__name__}; it works with {names}"
         )

@@ -61,14 +61,14 @@ class Entropy(Regularizer):
 
     def argmin(self, s: Vector, t: float, geometry: Geometry, weight: float = 1.0) -> tuple[Vector, Vector]:
         if not isinstance(geometry, EntropyGeometry) or geometry.mass != 1.0:
-            self.unsupported(geometry)
+            raise self.unsupported(geometry)
         lam = weight * self.lam
         logits = log_softmax((lam * self._log_prior(s.size) - s) / (t + lam))
         return np.exp(logits), 1.0 + logits
 
     def strong_convexity(self, geometry: Geometry) -> float:
         if not isinstance(geometry, EntropyGeometry) or geometry.mass != 1.0:
-            self.unsupported(geometry)
+            raise self.unsupported(geometry)
         return self.lam
 
     def start(self, size: int) -> Vector:

@@ -51,14 +51,14 @@ class L2(Regularizer):
         if isinstance(geometry, WeightedEuclidean):
             x = -s / (t * geometry.b + weight * self.lam)
             return x, geometry.b * x
-        self.unsupported(geometry)
+        raise self.unsupported(geometry)
 
     def strong_convexity(self, geometry: Geometry) -> float:
         if isinstance(geometry, Euclidean):
             return self.lam
         if isinstance(geometry, WeightedEuclidean):
             return self.lam / float(geometry.b.max())
-        self.unsupported(geometry)
+        raise self.unsupported(geometry)
 
     def conjugate_divergence(self, p: Vector, q: Vector) -> float:
         return self.conjugate(p - q)

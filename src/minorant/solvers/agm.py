@@ -65,14 +65,14 @@ class AcceleratedGradient(ABC):
     def step(self, view: View, state: State) -> State:
         s = state
         L = max(s.L / self.shrink, _least_lipschitz(view)) if self.adaptive else s.L
-        for trials in count(1):
+        for trials in count(1):  # noqa: B007 - reported after the loop
             theta, rho, weight = coefficients(view, s.rho, L)  # 5, 6
             u = s.x + weight * (s.z - s.x)  # 7
             lower, at_u = view.lower(u)
             average = lower if s.minorant is None else (1 - theta) * s.minorant + theta * lower
             z = self.model(view, s, theta, rho, lower, average).minimize()  # 8, 9
             x = s.x + theta * (z - s.x)  # 10
-            if not self.adaptive or L >= view.lipschitz or _curves_below(view, L, x, u, at_u):
+            if not self.adaptive or view.lipschitz <= L or _curves_below(view, L, x, u, at_u):
                 break
             L = min(self.grow * L, view.lipschitz)
         return State(s.start, x, z, rho, theta, L, u, average, lower, trials)

@@ -39,6 +39,6 @@ class State:
 class Solver(Protocol):
     """`init` gives the first state from a start point, `step` the next one."""
 
-    def init(self, view: View, start: Point, L: float | None = None) -> State: ...  # noqa: D102
+    def init(self, view: View, start: Point, L: float | None = None) -> State: ...
 
-    def step(self, view: View, state: State) -> State: ...  # noqa: D102
+    def step(self, view: View, state: State) -> State: ...
