@@ -1,0 +1,69 @@
+"""minorant: regularized risk minimization with a proof of optimality for every fit.
+
+The public names, loaded on first use so that `import minorant` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minorant import geometry, io, kernels, losses, regularizers, solvers
+    from minorant._versions import show_versions
+    from minorant.certificate import Certificate, Status, certify
+    from minorant.driver import Result, solve
+    from minorant.errors import InputError, UnsupportedPair
+    from minorant.estimators import LinearSVC, NotCertified
+    from minorant.problem import Problem
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "InputError",
+    "LinearSVC",
+    "NotCertified",
+    "Problem",
+    "Result",
+    "Status",
+    "UnsupportedPair",
+    "certify",
+    "geometry",
+    "io",
+    "kernels",
+    "losses",
+    "regularizers",
+    "show_versions",
+    "solve",
+    "solvers",
+]
+
+_HOMES = {
+    "Certificate": "certificate",
+    "InputError": "errors",
+    "LinearSVC": "estimators",
+    "NotCertified": "estimators",
+    "Problem": "problem",
+    "Result": "driver",
+    "Status": "certificate",
+    "UnsupportedPair": "errors",
+    "certify": "certificate",
+    "show_versions": "_versions",
+    "solve": "driver",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"minorant.{_HOMES[name]}"), name)
+    elif name in __all__:
+        value = import_module(f"minorant.{name}")
+    else:
+        raise AttributeError(f"module 'minorant' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,7 +13,7 @@ class InputError(ValueError):
     """Data or a parameter that no model can be fitted to."""
 
 
-class UnsupportedPair(TypeError):  # noqa: N818 - a promised name
+class UnsupportedPair(TypeError):
     """Two parts of a problem that have no closed form together, with the parts that do."""
 
 

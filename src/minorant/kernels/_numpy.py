@@ -5,7 +5,7 @@ signature. Sums are in float64 whatever the type of the data. `threads` is there
 
 The scale of the hinge is that of the mean loss: c_i = weight_i / Σ weight, and with u = -y·scores
 
-    hinge(u, b) = Σ c_i [1 + u_i - y_i b]_+ ,     smoothed at mu:  max over 0 ≤ α ≤ c of ⟨α, 1 + u - y b⟩ - mu/2 Σ α_i²/c_i
+    hinge(u, b) = Σ c_i [1 + u_i - y_i b]_+ ;  smoothed at mu: max over 0 ≤ α ≤ c of ⟨α, 1 + u - y b⟩ - mu/2 Σ α_i²/c_i
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def csr_dot(data: Values, indices: Indices, indptr: Indices, w: Vector, threads:
     return np.bincount(np.repeat(np.arange(n), np.diff(indptr)), weights=data * w[indices], minlength=n)
 
 
-def csr_tdot(
-    data: Values, indices: Indices, indptr: Indices, alpha: Vector, n_columns: int, threads: int
-) -> Vector:
+def csr_tdot(data: Values, indices: Indices, indptr: Indices, alpha: Vector, n_columns: int, threads: int) -> Vector:
     """Xᵀ α for X in compressed sparse rows."""
     return np.bincount(indices, weights=data * np.repeat(alpha, np.diff(indptr)), minlength=n_columns)
 
@@ -61,17 +59,17 @@ def csr_row_norms(data: Values, indices: Indices, indptr: Indices, threads: int)
 
 def dense_dot(X: Values, w: Vector, threads: int) -> Vector:
     """X w for a row-major X."""
-    return np.einsum("ij,j->i", X, w, dtype=np.float64)
+    return np.asarray(np.einsum("ij,j->i", X, w, dtype=np.float64))
 
 
 def dense_tdot(X: Values, alpha: Vector, threads: int) -> Vector:
     """Xᵀ α for a row-major X."""
-    return np.einsum("ij,i->j", X, alpha, dtype=np.float64)
+    return np.asarray(np.einsum("ij,i->j", X, alpha, dtype=np.float64))
 
 
 def dense_row_norms(X: Values, threads: int) -> Vector:
     """‖x_i‖₂ of each row of a row-major X."""
-    return np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64)))
 
 
 def box_plane(

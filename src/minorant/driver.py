@@ -1,0 +1,210 @@
+"""The driver: the only loop that decides to stop.
+
+Smoothing schemes are schedules over views; each yields (view, state) and sees the best gap so far.
+
+    "primal"   homotopy: the loss is smoothed at mu, and mu follows the gap down. At smoothing mu the gap need not fall
+               below mu·D (D is the radius of the loss's dual domain), so once  gap ≤ mu·D/2  the method goes on from
+               where it is with  mu = gap/(2D),  but never below eps/(2D), which is enough for eps = tol·J.
+    "dual"     one dual view at mu = eps/(2D): the dual problem made strongly convex.
+    "none"     one dual view at mu = 0.
+    "auto"     "none" where Ω is strongly convex, for it was the fastest of the three; else "primal".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from minorant.certificate import Best, Certificate, Status
+from minorant.errors import InputError, unknown_option
+from minorant.minorants import Point
+from minorant.solvers import SOLVERS, Solver, State
+from minorant.views import Candidates, DualView, PrimalView, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from minorant.problem import Problem
+
+    Vector = NDArray[np.float64]
+    Schedule = Iterator[tuple[View, State]]
+
+__all__ = ["Progress", "Result", "solve"]
+
+
+class Progress(NamedTuple):
+    """One row of the trace: the best bounds after so many iterations."""
+
+    iteration: int
+    seconds: float
+    products: int
+    primal: float
+    dual: float
+    L: float
+    mu: float
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A solution, the certificate that proves it, and how it came about."""
+
+    w: Vector
+    intercept: float
+    certificate: Certificate
+    n_iter: int
+    trace: tuple[Progress, ...] = field(repr=False)
+
+
+def solve(
+    problem: Problem,
+    *,
+    tol: float = 1e-3,
+    solver: str | Solver = "auto",
+    smoothing: str = "auto",
+    max_iter: int = 20_000,
+    max_time: float | None = None,
+    callback: Callable[[Progress], object] | None = None,
+    start: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Result:
+    """Minimize J until its relative duality gap is at most `tol`.
+
+    Parameters
+    ----------
+    problem : Problem
+    tol : float, default 1e-3
+        The promise: J(w) - min J ≤ tol·|J(w)|, for the exact J.
+    solver : {"auto", "agm-inf", "agm-1"} or Solver, default "auto"
+        "auto" is "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
+    smoothing : {"auto", "primal", "dual", "none"}, default "auto"
+        See the head of this module.
+    max_iter : int, default 20_000
+    max_time : float, optional
+        Seconds.
+    callback : callable, optional
+        Called with a `Progress` after every iteration; a true answer stops the run.
+    start : (w, alpha), optional
+        A warm start, e.g. from a solution for another λ.
+
+    Returns
+    -------
+    Result
+    """
+    _check_limits(tol, max_iter, max_time)
+    began, products = perf_counter(), problem.A.products
+    best = _start(problem, start)
+    trace: list[Progress] = []
+    status = Status.CERTIFIED if best.relative_gap <= tol else Status.MAX_ITER
+    patience = _Patience()
+    schedule = _schedule(problem, _method(solver), smoothing, best, tol)
+    while status is not Status.CERTIFIED and len(trace) < max_iter:
+        view, state = next(schedule)
+        best.offer(view.candidates(state.x, state.minorants))
+        now = perf_counter() - began
+        used = problem.A.products - products
+        trace.append(Progress(len(trace) + 1, now, used, best.primal, best.dual, state.L, view.mu))
+        stop = callback is not None and callback(trace[-1])
+        if best.relative_gap <= tol:
+            status = Status.CERTIFIED
+        elif stop:
+            status = Status.INTERRUPTED
+        elif max_time is not None and now >= max_time:
+            status = Status.MAX_TIME
+        elif patience.exhausted(best.gap):
+            status = Status.STALLED
+        if status is not Status.MAX_ITER:
+            break
+    alpha = problem.loss.project(best.alpha)
+    certificate = Certificate(best.primal, best.dual, alpha, status, problem.A.products - products)
+    return Result(best.w, problem.loss.intercept(best.image), certificate, len(trace), tuple(trace))
+
+
+def _check_limits(tol: float, max_iter: int, max_time: float | None) -> None:
+    if not (np.isfinite(tol) and tol >= 0):
+        raise InputError(f"tol must be a finite number ≥ 0; got {tol}")
+    if max_iter < 1:
+        raise InputError(f"max_iter must be at least 1; got {max_iter}")
+    if max_time is not None and not max_time > 0:
+        raise InputError(f"max_time must be positive seconds; got {max_time}")
+
+
+def _method(solver: str | Solver) -> Solver:
+    if not isinstance(solver, str):
+        return solver
+    name = "agm-inf" if solver == "auto" else solver
+    if name not in SOLVERS:
+        raise unknown_option("solver", solver, [*SOLVERS, "auto"])
+    return SOLVERS[name]()
+
+
+def _start(problem: Problem, start: tuple[ArrayLike, ArrayLike] | None) -> Best:
+    """The start as the first candidates; both points are in their domains, so the first gap is finite."""
+    n, p = problem.A.shape
+    if start is None:
+        w, alpha = problem.regularizer.start(p), problem.loss.start()
+    else:
+        w, alpha = (np.array(v, dtype=np.float64) for v in start)
+        if w.shape != (p,) or alpha.shape != (n,):
+            raise InputError(f"start must be (w, alpha) of shapes ({p},), ({n},); got {w.shape}, {alpha.shape}")
+        if not (np.isfinite(w).all() and np.isfinite(alpha).all()):
+            raise InputError("start has a value that is NaN or infinite")
+        alpha = problem.loss.project(alpha)
+    best = Best(problem)
+    best.offer(Candidates(((w, problem.A @ w),), ((alpha, problem.A.T @ alpha),)))
+    return best
+
+
+def _schedule(problem: Problem, method: Solver, smoothing: str, best: Best, tol: float) -> Schedule:
+    if smoothing == "auto":
+        smoothing = "none" if problem.regularizer.strong_convexity(problem.geometry) > 0 else "primal"
+    if smoothing == "primal":
+        return _homotopy(problem, method, best, tol)
+    if smoothing == "dual":
+        return _run(DualView(problem, _enough(problem, best, tol)), method, best)
+    if smoothing == "none":
+        return _run(DualView(problem), method, best)
+    raise unknown_option("smoothing", smoothing, ["auto", "primal", "dual", "none"])
+
+
+def _enough(problem: Problem, best: Best, tol: float) -> float:
+    """The smoothing eps/(2D) for eps = tol·J: half of eps is left to the optimization."""
+    return max(tol, 1e-15) * abs(best.primal) / (2.0 * problem.loss.radius)
+
+
+def _run(view: DualView, method: Solver, best: Best) -> Schedule:
+    state = method.init(view, Point(best.alpha, -best.dual_image))
+    while True:
+        state = method.step(view, state)
+        yield view, state
+
+
+def _homotopy(problem: Problem, method: Solver, best: Best, tol: float) -> Schedule:
+    radius = problem.loss.radius
+    mu = best.gap / radius
+    x, L = Point(best.w, best.image), None
+    while True:
+        view = PrimalView(problem, mu)
+        state = method.init(view, x, L)
+        smallest = mu <= _enough(problem, best, tol)
+        while smallest or best.gap > 0.5 * mu * radius:
+            state = method.step(view, state)
+            yield view, state
+        smaller = max(best.gap / (2.0 * radius), _enough(problem, best, tol))
+        x, L, mu = state.x, state.L * mu / smaller, smaller
+
+
+class _Patience:
+    """Ends a run whose best gap has not improved for many iterations: at rounding it never will."""
+
+    def __init__(self) -> None:
+        self._gap, self._iteration, self._improved = np.inf, 0, 0
+
+    def exhausted(self, gap: float) -> bool:
+        self._iteration += 1
+        if gap < self._gap:
+            self._gap, self._improved = gap, self._iteration
+        return self._iteration - self._improved > 1000 + self._improved // 2

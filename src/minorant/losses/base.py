@@ -1,0 +1,101 @@
+"""The contract of a loss g*, given by its dual g on a convex set Q:
+
+    g*(u)    = max over α in Q of ⟨u, α⟩ - g(α)                    (exact)
+    g*_mu(u) = max over α in Q of ⟨u, α⟩ - g(α) - mu·d(α)          (smoothed; differentiable, ∇g*_mu(u) = the maximizer)
+
+d ≥ 0 on Q with minimum 0, so that  g* - mu·D ≤ g*_mu ≤ g*  with D = max over Q of d, the `radius`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from minorant.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from minorant.geometry import Geometry
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Loss", "Smoothed", "normalized_weights"]
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """g*_mu at a point u: value and maximizer."""
+
+    value: float
+    alpha: Vector
+
+
+class Loss(ABC):
+    """A convex loss of the scores u = A w.
+
+    `signs` tells how A is made of the data: A = diag(signs)·X, or X itself where it is None.
+    `geometry` is the prox-function d of the smoothing, on the space of α.
+    """
+
+    size: int
+    radius: float
+    geometry: Geometry
+    signs: Vector | None = None
+
+    @abstractmethod
+    def value(self, u: Vector) -> float:
+        """The exact loss g*(u)."""
+
+    @abstractmethod
+    def smoothed(self, u: Vector, mu: float) -> Smoothed:
+        """The smoothed loss g*_mu(u) and its maximizer, for mu > 0."""
+
+    @abstractmethod
+    def conjugate(self, alpha: Vector) -> float:
+        """g(α); +inf outside Q."""
+
+    @abstractmethod
+    def project(self, alpha: Vector) -> Vector:
+        """The nearest point of Q: removes the rounding of a convex combination of its points."""
+
+    @abstractmethod
+    def start(self) -> Vector:
+        """The minimizer of d over Q: the center of the smoothing."""
+
+    def prox(self, alpha: Vector) -> float:
+        """d(α), the function that smooths."""
+        return self.geometry.value(alpha)
+
+    def intercept(self, u: Vector) -> float:
+        """The bias that attains g*(u) where the model has a free one, else 0."""
+        return 0.0
+
+    def smoothed_divergence(self, p: Vector, at_p: Smoothed, q: Vector, at_q: Smoothed, mu: float) -> float:
+        """g*_mu(p) - g*_mu(q) - ⟨α_q, p - q⟩, less what rounding may have added to it.
+
+        Override it where there is a form that does not cancel: this one is noise once p is close to q.
+        """
+        rounding = 50.0 * float(np.finfo(np.float64).eps) * (abs(at_p.value) + abs(at_q.value))
+        return at_p.value - at_q.value - float(at_q.alpha @ (p - q)) - rounding
+
+
+def normalized_weights(sample_weight: ArrayLike | None, n: int) -> Vector:
+    """c_i = weight_i / Σ weight, for finite weights ≥ 0 that are not all 0."""
+    if n == 0:
+        raise InputError("there are no examples")
+    if sample_weight is None:
+        return np.full(n, 1.0 / n)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise InputError(f"sample_weight must have shape ({n},); got {weight.shape}")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        i = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
+        raise InputError(f"sample weights must be finite and not negative; weight {i} is {weight[i]}")
+    if not weight.any():
+        raise InputError("all sample weights are zero: there is nothing to fit")
+    scaled = weight / weight.max()
+    return np.asarray(scaled / scaled.sum())

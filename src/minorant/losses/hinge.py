@@ -1,0 +1,94 @@
+"""The hinge, with or without a free bias.
+
+With c_i = weight_i / Σ weight, A = -diag(y) X and u = A w (so that 1 + u_i - y_i b = 1 - y_i (⟨x_i, w⟩ + b)):
+
+    g*(u) = min over b of Σ c_i [1 + u_i - y_i b]_+ ,   g(α) = -Σ α_i  on  Q = {0 ≤ α ≤ c, ⟨y, α⟩ = 0}
+
+The bias is no column of ones: it is the multiplier of the hyperplane ⟨y, α⟩ = 0, and without it that constraint goes.
+Smoothing by d(α) = ½ Σ α_i²/c_i rounds each example's corner at the same width mu, whatever its weight:
+
+    α_i = c_i clip((1 + u_i - y_i b)/mu, 0, 1),   D = ½ without bias,  D = min(c(y=1), c(y=-1)) with.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from minorant import kernels
+from minorant.errors import InputError
+from minorant.geometry import WeightedEuclidean
+from minorant.losses.base import Loss, Smoothed, normalized_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Hinge"]
+
+_FEASIBLE = 1e-9  # relative violation of Q that still counts as rounding
+
+
+class Hinge(Loss):
+    """The weighted mean of [1 - y_i (⟨x_i, w⟩ + b)]_+ for labels y of -1 and 1."""
+
+    def __init__(
+        self, y: ArrayLike, *, sample_weight: ArrayLike | None = None, bias: bool = True, threads: int = 1
+    ) -> None:
+        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        if self.y.ndim != 1 or not np.isin(self.y, (-1.0, 1.0)).all():
+            raise InputError("Hinge takes a vector of labels -1 and 1")
+        self.c = normalized_weights(sample_weight, self.y.size)
+        positive = float(self.c[self.y > 0].sum())
+        if bias and not min(positive, 1.0 - positive) > 0.0:
+            raise InputError(
+                "with a free bias both classes need an example of positive weight; "
+                f"class {'-1' if positive > 0 else '1'} has none"
+            )
+        self.bias = bias
+        self.size = self.y.size
+        self.signs = -self.y
+        self.radius = min(positive, float(self.c[self.y < 0].sum())) if bias else 0.5
+        # An example without weight has α_i = 0 everywhere.
+        self.geometry = WeightedEuclidean(np.divide(1.0, self.c, out=np.zeros(self.size), where=self.c > 0))
+        self._threads = threads
+        self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
+
+    def value(self, u: Vector) -> float:
+        return float(kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0])
+
+    def value_at(self, u: Vector, intercept: float) -> float:
+        """The loss at a given bias, not the best one."""
+        return float(self.c @ np.maximum(0.0, 1.0 + u - self.y * intercept))
+
+    def intercept(self, u: Vector) -> float:
+        return float(kernels.hinge(u, self.y, self.c, self.bias, self._threads)[1])
+
+    def smoothed(self, u: Vector, mu: float) -> Smoothed:
+        value, alpha, self._guess = kernels.smoothed_hinge(u, self.y, self.c, mu, self.bias, self._guess, self._threads)
+        return Smoothed(value, alpha)
+
+    def conjugate(self, alpha: Vector) -> float:
+        outside = max(0.0, float((alpha - self.c).max()), float(-alpha.min()))
+        off_plane = abs(float(self.y @ alpha)) if self.bias else 0.0
+        if outside > _FEASIBLE * self.c.max() or off_plane > _FEASIBLE:
+            return np.inf
+        return -float(alpha.sum())
+
+    def project(self, alpha: Vector) -> Vector:
+        if not self.bias:
+            return np.clip(alpha, 0.0, self.c)
+        x, _, _ = kernels.box_plane(alpha, np.zeros(self.size), self.c, self.y, 0.0, np.ones(self.size))
+        return np.asarray(x)
+
+    def start(self) -> Vector:
+        return np.zeros(self.size)
+
+    def smoothed_divergence(self, p: Vector, at_p: Smoothed, q: Vector, at_q: Smoothed, mu: float) -> float:
+        # ⟨α_p - α_q, 1 + p - (mu/2)(α_p + α_q)/c⟩: the error is that of α_p - α_q, not that of the values;
+        # the bias drops out because both α lie on the hyperplane.
+        rise = at_p.alpha - at_q.alpha
+        divergence = float(rise @ (1.0 + p - (0.5 * mu) * self.geometry.gradient(at_p.alpha + at_q.alpha)))
+        return divergence - float(np.finfo(np.float64).eps) * float(np.abs(rise).sum())

@@ -1,0 +1,46 @@
+"""A sparse matrix in compressed rows, float32 or float64 values, 32- or 64-bit indices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minorant import kernels
+from minorant.operators.base import LinearMap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Csr"]
+
+
+class Csr(LinearMap):
+    """X as a SciPy CSR matrix, shared and never densified; its indices are checked once, here."""
+
+    def __init__(self, X: Any, threads: int = 1) -> None:
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        self.data = np.ascontiguousarray(X.data, dtype=dtype)
+        self.indices = np.ascontiguousarray(X.indices)
+        self.indptr = np.ascontiguousarray(X.indptr)
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self._threads = threads
+        kernels.check_csr(self.indices, self.indptr, *self.shape)
+
+    def dot(self, w: Vector) -> Vector:
+        return np.asarray(kernels.csr_dot(self.data, self.indices, self.indptr, w, self._threads))
+
+    def tdot(self, alpha: Vector) -> Vector:
+        return self._tdot(self.data, alpha)
+
+    def row_norms(self) -> Vector:
+        return np.asarray(kernels.csr_row_norms(self.data, self.indices, self.indptr, self._threads))
+
+    def column_norms(self, weights: Vector) -> Vector:
+        squares = np.square(self.data, dtype=np.float64)
+        return np.sqrt(self._tdot(squares, weights))
+
+    def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
+        return np.asarray(kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self._threads))

@@ -1,0 +1,39 @@
+"""A dense matrix, row by row in memory, float32 or float64."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minorant import kernels
+from minorant.operators.base import LinearMap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Dense"]
+
+
+class Dense(LinearMap):
+    """X as a C-contiguous array; products are summed in float64 and bit-identical for any number of threads."""
+
+    def __init__(self, X: NDArray[Any], threads: int = 1) -> None:
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        self.X = np.ascontiguousarray(X, dtype=dtype)
+        self.shape = (X.shape[0], X.shape[1])
+        self._threads = threads
+
+    def dot(self, w: Vector) -> Vector:
+        return np.asarray(kernels.dense_dot(self.X, w, self._threads))
+
+    def tdot(self, alpha: Vector) -> Vector:
+        return np.asarray(kernels.dense_tdot(self.X, alpha, self._threads))
+
+    def row_norms(self) -> Vector:
+        return np.asarray(kernels.dense_row_norms(self.X, self._threads))
+
+    def column_norms(self, weights: Vector) -> Vector:
+        return np.sqrt(weights @ np.square(self.X, dtype=np.float64))

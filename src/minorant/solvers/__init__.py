@@ -1,0 +1,11 @@
+"""Solvers, one file each, and their names."""
+
+from __future__ import annotations
+
+from minorant.solvers.agm_1 import AgmOne
+from minorant.solvers.agm_inf import AgmInf
+from minorant.solvers.base import Solver, State
+
+__all__ = ["SOLVERS", "AgmInf", "AgmOne", "Solver", "State"]
+
+SOLVERS: dict[str, type[AgmInf | AgmOne]] = {"agm-inf": AgmInf, "agm-1": AgmOne}
