@@ -39,22 +39,27 @@ def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) ->
         )
 
 
+def _rows(indptr: Indices) -> NDArray[np.intp]:
+    return np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+
+
+def _sums(bins: NDArray[np.integer], values: Vector, n: int) -> Vector:
+    return np.bincount(bins, weights=values, minlength=n).astype(np.float64, copy=False)  # int64 if empty
+
+
 def csr_dot(data: Values, indices: Indices, indptr: Indices, w: Vector, threads: int) -> Vector:
     """X w for X in compressed sparse rows."""
-    n = indptr.size - 1
-    return np.bincount(np.repeat(np.arange(n), np.diff(indptr)), weights=data * w[indices], minlength=n)
+    return _sums(_rows(indptr), data * w[indices], indptr.size - 1)
 
 
 def csr_tdot(data: Values, indices: Indices, indptr: Indices, alpha: Vector, n_columns: int, threads: int) -> Vector:
     """Xᵀ α for X in compressed sparse rows."""
-    return np.bincount(indices, weights=data * np.repeat(alpha, np.diff(indptr)), minlength=n_columns)
+    return _sums(indices, data * alpha[_rows(indptr)], n_columns)
 
 
 def csr_row_norms(data: Values, indices: Indices, indptr: Indices, threads: int) -> Vector:
     """‖x_i‖₂ of each row of X in compressed sparse rows."""
-    n = indptr.size - 1
-    squares = np.square(data, dtype=np.float64)
-    return np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(indptr)), weights=squares, minlength=n))
+    return np.sqrt(_sums(_rows(indptr), np.square(data, dtype=np.float64), indptr.size - 1))
 
 
 def dense_dot(X: Values, w: Vector, threads: int) -> Vector:
