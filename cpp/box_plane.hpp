@@ -186,7 +186,7 @@ inline double box_plane(const BoxPlane& problem, std::span<double> x, std::size_
         for (std::size_t i = 0; i < n; ++i) {
             const double s = normal[i], rate = s * s / weights[i];
             if (s == 0) continue;
-            if (rate == 0 || lower[i] == upper[i]) {
+            if (rate == 0) {  // too small to move anything
                 fixed.add(s * problem.clip(i, x[i]));
                 continue;
             }

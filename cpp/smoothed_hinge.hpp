@@ -69,9 +69,8 @@ inline Bias smoothed_bias(const Samples& s, double mu, double guess, int threads
             }
             next = lo + 0.5 * (hi - lo);
         }
-        // A new base rounds every v_i anew: it stays where it is once the steps are small beside mu.
-        const bool fine = std::abs(next) <= std::min(mu, 0.5 * std::abs(bias.base));
-        const double base = fine ? bias.base : bias.base + next;
+        // A new base rounds every v_i anew, which the bracket must allow for; the last steps move `rest` alone.
+        const double base = bias.base + next;
         const double moved = base - bias.base;
         const double blur = moved == 0 ? 0 : 4 * epsilon * (std::abs(base) + std::abs(bias.base));
         lo -= moved + blur;

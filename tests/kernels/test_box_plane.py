@@ -137,8 +137,9 @@ def test_numbers_in_messages_read_as_in_python(kernels, lower, upper):
 @BOTH
 def test_an_offset_outside_by_rounding_is_taken_as_the_end(kernels):
     one = np.ones(3)
-    x, _, _ = kernels.box_plane(one, 0 * one, one, one, 3.0 + 1e-13, one)
+    x, _, work = kernels.box_plane(one, 0 * one, one, one, 3.0 + 1e-13, one)
     np.testing.assert_allclose(x, 1.0, rtol=1e-12)
+    assert work == kernels.box_plane(one, 0 * one, one, one, 3.0, one)[2]  # no search for what is not there
 
 
 def test_the_public_projection_broadcasts_and_checks():
