@@ -69,7 +69,8 @@ inline Bias smoothed_bias(const Samples& s, double mu, double guess, int threads
             }
             next = lo + 0.5 * (hi - lo);
         }
-        // A new base rounds every v_i anew, which the bracket must allow for; the last steps move `rest` alone.
+        // A new base rounds every v_i anew, which the bracket must allow for; the last steps move `rest`
+        // alone.
         const double base = bias.base + next;
         const double moved = base - bias.base;
         const double blur = moved == 0 ? 0 : 4 * epsilon * (std::abs(base) + std::abs(bias.base));
