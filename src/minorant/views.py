@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from minorant.errors import InputError, UnsupportedPair
+from minorant.kernels import dot
 from minorant.losses import Loss, Smoothed
 from minorant.minorants import Minorant, Point
 
@@ -83,7 +84,7 @@ class View(ABC):
     def lower(self, u: Point) -> tuple[Minorant, Smoothed]:
         """The linearization of f at u, plus Ψ, with the oracle's answer at u: one product with Kᵀ."""
         at_u = self.oracle(u.image)
-        constant = at_u.value - float(at_u.alpha @ u.image)
+        constant = at_u.value - dot(at_u.alpha, u.image)
         return Minorant(self, constant, self.slope(at_u.alpha), omega=1.0, witness=at_u.alpha), at_u
 
 
