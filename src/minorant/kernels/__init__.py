@@ -21,7 +21,7 @@ __all__ = ["BoxPlanePoint", "native", "project_box_plane"]
 _core: Any = _numpy
 if os.environ.get("MINORANT_PURE", "0") in ("", "0"):
     try:
-        from minorant import _core  # type: ignore[attr-defined, no-redef]
+        from minorant import _core
     except ImportError:
         _core = _numpy
 
