@@ -12,8 +12,8 @@ from minorant import kernels
 __all__ = ["show_versions"]
 
 
-def show_versions() -> str:
-    """Versions of Python, minorant and its dependencies, and whether the compiled core is in use."""
+def show_versions() -> None:
+    """Print the versions of Python, minorant and its dependencies, and whether the compiled core is in use."""
     rows = {
         "minorant": minorant.__version__,
         "kernels": "native (C++)" if kernels.native else "NumPy (no compiled core on this machine: slower)",
@@ -26,4 +26,4 @@ def show_versions() -> str:
             rows[name] = version(name)
         except PackageNotFoundError:
             rows[name] = "not installed"
-    return "\n".join(f"{name:>13}: {value}" for name, value in rows.items())
+    print("\n".join(f"{name:>13}: {value}" for name, value in rows.items()))  # noqa: T201 - it is what it is for

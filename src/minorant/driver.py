@@ -118,7 +118,8 @@ def solve(
             status = Status.STALLED
         if status is not Status.MAX_ITER:
             break
-    certificate = Certificate(best.primal, best.dual, best.alpha, status, problem.A.products - products)
+    alpha = problem.loss.project(best.alpha)
+    certificate = Certificate(best.primal, best.dual, alpha, status, problem.A.products - products)
     return Result(best.w, problem.loss.intercept(best.image), certificate, len(trace), tuple(trace))
 
 

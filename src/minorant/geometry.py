@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,13 +72,18 @@ class Euclidean(Geometry):
 
 @dataclass(frozen=True, eq=False)
 class WeightedEuclidean(Geometry):
-    """d(x) = ½ Σ b_i x_i² for positive b."""
+    """d(x) = ½ Σ b_i x_i². A coordinate with b_i = 0 is one that stays 0 in every point it is used on."""
 
     b: Vector
 
     def __post_init__(self) -> None:
-        if not (self.b > 0).all():
-            raise InputError(f"the weights of a geometry must be positive; the least is {self.b.min()}")
+        if not (np.isfinite(self.b).all() and (self.b >= 0).all()):
+            raise InputError(f"the weights of a geometry must be finite and ≥ 0; the least is {self.b.min()}")
+
+    @cached_property
+    def inverse(self) -> Vector:
+        """1/b_i, and 0 for the coordinates that stay 0."""
+        return np.divide(1.0, self.b, out=np.zeros_like(self.b), where=self.b > 0)
 
     def value(self, x: Vector) -> float:
         return 0.5 * float(x @ (self.b * x))

@@ -51,9 +51,8 @@ class Hinge(Loss):
         self.size = self.y.size
         self.signs = -self.y
         self.radius = min(positive, float(self.c[self.y < 0].sum())) if bias else 0.5
-        with np.errstate(divide="ignore"):
-            # An example without weight has α_i = 0: any positive number stands for 1/c_i.
-            self.geometry = WeightedEuclidean(np.where(self.c > 0, 1.0 / self.c, 1.0))
+        # An example without weight has α_i = 0 everywhere.
+        self.geometry = WeightedEuclidean(np.divide(1.0, self.c, out=np.zeros(self.size), where=self.c > 0))
         self._threads = threads
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
 

@@ -111,12 +111,12 @@ def bound_norm(A: LinearMap, primal: Geometry, dual: Geometry) -> float:
     """A proven upper bound of ‖A‖ = max ⟨A w, α⟩ over unit w and α, in the norms of the two geometries."""
     if not isinstance(dual, WeightedEuclidean):
         raise UnsupportedPair(f"no bound of ‖A‖ is known for α in the geometry {type(dual).__name__}")
-    c = 1.0 / dual.b
+    c = dual.inverse
     with np.errstate(over="ignore"):
         if isinstance(primal, Euclidean):
             bound = float(np.sqrt(np.square(A.row_norms()) @ c))  # Frobenius
         elif isinstance(primal, WeightedEuclidean):
-            bound = float(np.sqrt(np.square(A.column_norms(c)) @ (1.0 / primal.b)))  # Frobenius
+            bound = float(np.sqrt(np.square(A.column_norms(c)) @ primal.inverse))  # Frobenius
         elif isinstance(primal, Entropy):
             bound = float(A.column_norms(c).max())  # exact
         else:

@@ -1,0 +1,6 @@
+"""The scikit-learn skin: estimators with scikit-learn's conventions and a certificate."""
+
+from minorant.estimators._base import NotCertified
+from minorant.estimators.svm import LinearSVC
+
+__all__ = ["LinearSVC", "NotCertified"]
