@@ -195,8 +195,10 @@ def _parse_model(content: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
 def check_model(tensors: dict[str, Any], about: dict[str, Any], X: Any, labels: Any) -> dict[str, Verdict]:
     """The verdict of each binary problem, by its name; what the file claims falsely is among its problems."""
     classes, n = about["classes"], tensors["alpha"].shape[1]
-    if X.shape[0] != n:
-        raise Unusable(f"the model was fitted to {n} rows, but the data have {X.shape[0]}")
+    if X.shape != (n, tensors["coef"].shape[1]):
+        raise Unusable(
+            f"the model was fitted to {(n, tensors['coef'].shape[1])} rows and columns, the data have {X.shape}"
+        )
     strangers = set(np.asarray(labels).tolist()) - set(classes)
     if strangers:
         raise Unusable(f"the data have the label {min(strangers)!r}; the model knows {classes!r:.200}")
