@@ -57,6 +57,8 @@ class LinearModel:
         One per row of `coef`, with `primal`, `dual`, `status` and `n_products`.
     weights : array of shape (n_rows,), float64, optional
         The c_i, which sum to 1; absent where they are all 1/n_rows.
+    tol : float, optional
+        The relative gap that was asked for.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class LinearModel:
     classes: list[Any]
     certificates: list[dict[str, Any]]
     weights: NDArray[np.float64] | None = None
+    tol: float | None = None
     version: str = field(default_factory=_version)
 
     def __post_init__(self) -> None:
@@ -91,6 +94,8 @@ class LinearModel:
             raise InputError(f"lam must be a positive number; got {self.lam!r}")
         if not isinstance(self.fit_intercept, bool):
             raise InputError(f"fit_intercept must be True or False; got {self.fit_intercept!r}")
+        if self.tol is not None and not (_is_number(self.tol) and self.tol >= 0):
+            raise InputError(f"tol must be a number ≥ 0; got {self.tol!r}")
         if not isinstance(self.version, str):
             raise InputError(f"version must be a string; got {self.version!r}")
         _check_certificates(self.certificates, k)
@@ -111,6 +116,8 @@ class LinearModel:
             "n_features": int(self.coef.shape[1]),
             "version": self.version,
         }
+        if self.tol is not None:
+            meta["tol"] = self.tol
         save_model(path, tensors, meta)
 
     @classmethod
@@ -137,6 +144,7 @@ class LinearModel:
             intercept=tensors["intercept"],
             alpha=tensors["alpha"],
             weights=tensors.get("weights"),
+            tol=meta.get("tol"),
             **given,
         )
         if meta["n_features"] != model.coef.shape[1]:
