@@ -150,11 +150,16 @@ class Run:
 
     @property
     def scale(self):
-        return 1.0 + abs(self.objective(self.states[1].x.x))
+        return 1.0 + abs(self.values[0])
 
     def objective(self, x):
         """J(x) = f(K x) + Ψ(x), from x alone."""
         return self.view.oracle(self.view.point(x).image).value + self.view.psi.value(x)
+
+    @cached_property
+    def values(self):
+        """J(x_k) for k = 1, 2, ..."""
+        return [self.objective(s.x.x) for s in self.states[1:]]
 
     def divergence(self, x, y: Point):
         return self.view.geometry.divergence(x, y.x, y.mirror)
@@ -171,7 +176,7 @@ class Run:
             minima.append((1 - new.theta) * kept + new.theta * new.lower(new.z.x))
         return minima
 
-    @cached_property
+    @property
     def minimizer(self):
         return minimizer(self.view)
 
@@ -180,6 +185,7 @@ class Run:
         return feasible(self.view, count, seed)
 
 
+@cache
 def minimizer(view):
     """A minimizer of J, proved by the gap to the minimum of the minorant of its own linearizations."""
     method, state = AgmInf(), None

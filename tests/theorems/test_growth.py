@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from minorant.solvers import AgmInf
+
 ROUNDING = 1 - 1e-11
 
 
@@ -67,8 +69,6 @@ def test_coefficients_solve_the_printed_equation(run):
 
 def test_printed_adaptive_product_is_too_large(kit):
     """E5: without the 4 the product exceeds A_k, here by a factor of more than 100."""
-    from minorant.solvers import AgmInf  # noqa: PLC0415
-
     view = kit.view("ridge")
     states = kit.trajectory(view, AgmInf(), 200)
     sigma, lam = view.geometry.sigma, view.lam2
