@@ -247,10 +247,10 @@ def _run(name, memory, adaptive):
     return Run(view, trajectory(view, MEMORIES[memory](adaptive=adaptive)), memory)
 
 
-def _parameters(adaptive):
+def _parameters(adaptive, names=tuple(SETTINGS)):
     return [
         pytest.param((name, memory, a), id=f"{name}-{memory}-{'adaptive' if a else 'fixed'}")
-        for name in SETTINGS
+        for name in names
         for memory in MEMORIES
         for a in adaptive
     ]
@@ -265,6 +265,12 @@ def run(request):
 @pytest.fixture(params=_parameters((False,)))
 def fixed_run(request):
     """Every setting with both memories, fixed L."""
+    return _run(*request.param)
+
+
+@pytest.fixture(params=_parameters((False, True), [name for name in SETTINGS if "quadratic" not in name]))
+def gap_run(request):
+    """The settings in which f is a maximum of functions affine in x: those with a duality gap at λ₁ = 0."""
     return _run(*request.param)
 
 
