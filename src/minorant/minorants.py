@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Frame", "Minorant", "Point"]
+__all__ = ["Frame", "Minorant", "Point", "divergence_from"]
 
 
 @dataclass(frozen=True)
