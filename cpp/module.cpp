@@ -1,4 +1,5 @@
-// The Python module minorant._core: the kernels, with the signatures of src/minorant/kernels/_numpy.py.
+// The Python module minorant._core: the reader, and the kernels with the signatures of
+// src/minorant/kernels/_numpy.py.
 //
 // Arrays are taken as they are (contiguous, the exact type, read-only is fine) or refused with a TypeError;
 // lengths are checked here, and the kernels run without the GIL.
@@ -8,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +21,7 @@
 #include "error.hpp"
 #include "hinge.hpp"
 #include "smoothed_hinge.hpp"
+#include "svmlight.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -146,6 +149,14 @@ void bind_dense(nb::module_& m) {
 
 void bind_vectors(nb::module_& m) {
     m.def(
+        "dot",
+        [](const Vector& a, const Vector& b) {
+            check_length("b", b.size(), a.size());
+            const nb::gil_scoped_release release;
+            return row_dot(a.data(), b.data(), a.size());
+        },
+        "a"_a.noconvert(), "b"_a.noconvert());
+    m.def(
         "box_plane",
         [](const Vector& center, const Vector& lower, const Vector& upper, const Vector& normal,
            double offset, const Vector& weights) {
@@ -217,9 +228,55 @@ void translate_input_error(const std::exception_ptr& error, void*) {
     }
 }
 
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+nb::object to_numpy(svmlight::Buffer<T>& buffer) {
+    const std::size_t size = buffer.size();
+    T* data = buffer.release();
+    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+}
+
+template <class Value>
+void bind_reader_of(nb::module_& m, const char* name) {
+    using Reader = svmlight::Reader<Value>;
+    nb::class_<Reader>(m, name)
+        .def(
+            "__init__",
+            [](Reader* self, nb::object zero_based, std::int64_t n_features, std::size_t max_line) {
+                using svmlight::Base;
+                const Base base = zero_based.is_none()         ? Base::kAuto
+                                  : nb::cast<bool>(zero_based) ? Base::kZero
+                                                               : Base::kOne;
+                new (self) Reader(base, n_features, max_line);
+            },
+            nb::arg("zero_based").none(), nb::arg("n_features"), nb::arg("max_line"))
+        .def("feed",
+             [](Reader& self, const Bytes& chunk) {
+                 nb::gil_scoped_release release;
+                 self.feed(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+             })
+        .def("finish", [](Reader& self) {
+            {
+                nb::gil_scoped_release release;
+                self.finish();
+            }
+            return nb::make_tuple(to_numpy(self.labels()), to_numpy(self.values()), to_numpy(self.indices()),
+                                  to_numpy(self.row_ends()), self.n_columns());
+        });
+}
+
+void bind_reader(nb::module_& m) {
+    nb::exception<svmlight::ParseError>(m, "ParseError", PyExc_ValueError);
+    bind_reader_of<float>(m, "SvmlightReader32");
+    bind_reader_of<double>(m, "SvmlightReader64");
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
     nb::register_exception_translator(translate_input_error);
     bind_kernels(m);
+    bind_reader(m);
 }

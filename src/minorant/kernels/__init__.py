@@ -27,6 +27,7 @@ if os.environ.get("MINORANT_PURE", "0") in ("", "0"):
 
 native: bool = _core is not _numpy
 
+dot = _core.dot
 check_csr = _core.check_csr
 csr_dot = _core.csr_dot
 csr_tdot = _core.csr_tdot

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32] | NDArray[np.int64]
 
 
+def dot(a: Vector, b: Vector) -> float:
+    """⟨a, b⟩, summed on this thread: BLAS would start threads of its own, and its result depend on their number."""
+    return float(np.einsum("i,i->", a, b))
+
+
 def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) -> None:
     """Refuse a sparse matrix whose indices would make a kernel read outside its arrays."""
     if indptr.size != n_rows + 1:

@@ -1,0 +1,158 @@
+"""`minorant fit`: data in, a certified model out."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import minorant
+from minorant.certificate import Status
+from minorant.cli import CERTIFIED, NOT_CERTIFIED
+from minorant.cli._watch import Log, Watch
+from minorant.errors import InputError
+from minorant.io import LinearModel, load_data
+from minorant.linear import LinearFit, fit_linear, resolve_threads
+
+if TYPE_CHECKING:
+    import argparse
+
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fit, write the model, and say what is proved about it."""
+    output = args.output or os.path.basename(os.path.normpath(args.data)) + ".model"
+    check_outputs(args.data, output, args.log)
+    X, y = load_data(args.data, n_features=args.features, zero_based=True if args.zero_based else "auto")
+    weight = sample_weights(y, args.w, args.weights)
+    classes = np.unique(y)
+    total = args.c * float(X.shape[0] if weight is None else weight.sum())
+    with Log(args.log) as log:
+        log.write(
+            {
+                "minorant": minorant.__version__,
+                "arguments": {k: v for k, v in vars(args).items() if k != "command"},
+                "rows": X.shape[0],
+                "features": X.shape[1],
+                "classes": classes.tolist(),
+                "lam": 1.0 / total if total > 0 else None,
+            }
+        )
+        names = problem_names(classes)
+        began = perf_counter()
+        with Watch(names, log, args.quiet) as watch:
+            fit = fit_linear(
+                X,
+                y,
+                C=args.c,
+                sample_weight=weight,
+                fit_intercept=not args.no_intercept,
+                tol=args.tol,
+                solver=args.solver,
+                smoothing=args.smoothing,
+                max_iter=args.max_iter,
+                max_time=args.max_time,
+                callback=watch,
+                threads=resolve_threads(args.threads),
+            )
+            seconds = perf_counter() - began
+            to_model(fit, args.tol).save(output)  # inside: a late Ctrl-C must not lose it
+        claims = [{"class": r, **_claim(c)} for r, c in enumerate(fit.certificates)]
+        log.write({"seconds": seconds, "certificates": claims})
+    if log.error is not None:
+        print(f"minorant: warning: {args.log} ends early: {log.error.strerror}", file=sys.stderr)
+    if not args.quiet:
+        print(f"{args.data}: {X.shape[0]} rows, {X.shape[1]} features, {classes.size} classes; {seconds:.2f} s")
+        for name, c in zip(names, fit.certificates, strict=True):
+            print(f"{name}: {c}")
+        print(f"Model: {output}")
+    certified = all(c.status is Status.CERTIFIED for c in fit.certificates)
+    return CERTIFIED if certified else NOT_CERTIFIED
+
+
+def check_outputs(data: str, *outputs: str | None) -> None:
+    """Refuse what cannot be written, or would destroy the data, before the work and not after it."""
+    places = [os.path.realpath(path) for path in outputs if path is not None]
+    if os.path.realpath(data) in places:
+        raise InputError(f"{data} would be overwritten; choose another output")
+    if len(set(places)) < len(places):
+        raise InputError(f"two outputs have the same name: {places[0]}")
+    for place in places:
+        folder = os.path.dirname(place)
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(errno.ENOENT, "no such directory", folder)
+        if os.path.isdir(place):
+            raise IsADirectoryError(errno.EISDIR, "is a directory", place)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, "the directory cannot be written to", folder)
+
+
+def sample_weights(y: Vector, classes: list[str], path: str | None) -> Vector | None:
+    """The weight of each example: that of its class times its own; None where neither is given."""
+    if not classes and path is None:
+        return None
+    weight = np.ones(y.size) if path is None else _read_weights(path, y.size)
+    for word in classes:
+        label, _, number = word.partition("=")
+        try:
+            value, factor = float(label), float(number)
+        except ValueError:
+            raise InputError(f"-w takes LABEL=WEIGHT, such as -w 1=2.5; got {word!r}") from None
+        if value not in y:
+            raise InputError(f"-w {word}: no example has the label {label}; there are {np.unique(y).tolist()!r:.200}")
+        weight[y == value] *= factor
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise InputError("weights must be finite and not negative")
+    return weight
+
+
+def _read_weights(path: str, n: int) -> Vector:
+    with open(path, "rb") as file:
+        lines = file.read().splitlines()
+    values = []
+    for number, line in enumerate(lines, 1):
+        try:
+            values.append(float(line))
+        except ValueError:
+            raise InputError(f"{path}:{number}: expected a number, got {line[:40]!r}") from None
+    if len(values) != n:
+        raise InputError(f"{path}: {len(values)} weights, but the data have {n} rows")
+    return np.array(values)
+
+
+def to_model(fit: LinearFit, tol: float) -> LinearModel:
+    """The fit as a file holds it."""
+    return LinearModel(
+        coef=fit.coef,
+        intercept=fit.intercept,
+        alpha=fit.alpha,
+        lam=fit.lam,
+        fit_intercept=fit.certificates[0].fit_intercept,
+        classes=[int(c) if c == int(c) else c for c in fit.classes.tolist()],
+        certificates=[_claim(c) for c in fit.certificates],
+        weights=fit.certificates[0].weights,
+        tol=tol,
+    )
+
+
+def _claim(certificate: Any) -> dict[str, Any]:
+    return {
+        "primal": certificate.primal,
+        "dual": certificate.dual,
+        "status": certificate.status.name,
+        "n_products": certificate.n_products,
+    }
+
+
+def problem_names(classes: NDArray[Any]) -> list[str]:
+    """What each row of the coefficients separates."""
+    if classes.size == 2:
+        return [f"{classes[1]:g} against {classes[0]:g}"]
+    return [f"{label:g} against the rest" for label in classes]

@@ -1,0 +1,5 @@
+"""Pictures of a fit."""
+
+from minorant.report.plot import gap_svg
+
+__all__ = ["gap_svg"]
