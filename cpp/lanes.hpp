@@ -5,9 +5,10 @@
 #include <array>
 #include <cstddef>  // on Linux, also what says whether the C library is glibc
 
-// A function so marked exists twice, for AVX2 and for the baseline, and the loader picks. It must not be a
-// template.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+// A function so marked exists twice, for AVX2 and for the baseline, and the loader picks (too early for the
+// thread sanitizer). It must not be a template.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
+    !defined(__SANITIZE_THREAD__)
 #define MINORANT_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define MINORANT_CLONES
