@@ -62,21 +62,29 @@ def test_verify_confirms_the_fit_and_catches_other_data(cancer):
 
 
 def test_free_bias_matches_svc_where_a_penalized_bias_does_not():
-    X, y = make_blobs(n_samples=60, centers=[[30.0, 30.0], [32.0, 33.0]], cluster_std=1.0, random_state=0)
-    ours = LinearSVC(C=1.0, tol=1e-8, max_iter=1_000_000, smoothing="none").fit(X, y)
+    # Farther from the origin SVC itself is wrong by more: it keeps its kernel in float32.
+    X, y = make_blobs(n_samples=60, centers=[[5.0, 5.0], [7.0, 8.0]], cluster_std=1.0, random_state=1)
+    ours = LinearSVC(C=1.0, tol=1e-7, max_iter=100_000, smoothing="none").fit(X, y)
     J = objective(X, y, ours.coef_[0], ours.intercept_[0], 1.0)
     svc = SVC(kernel="linear", C=1.0, tol=1e-9).fit(X, y)
     assert pytest.approx(objective(X, y, svc.coef_[0], svc.intercept_[0], 1.0), rel=1e-6) == J
     penalized = SklearnLinearSVC(loss="hinge", C=1.0, tol=1e-6, max_iter=1_000_000).fit(X, y)
-    assert objective(X, y, penalized.coef_[0], penalized.intercept_[0], 1.0) > 2.5 * J
+    assert objective(X, y, penalized.coef_[0], penalized.intercept_[0], 1.0) > 3 * J
 
 
-@pytest.mark.parametrize("kind", ["csr", "csr64", "unsorted", "csc", "coo", "fortran", "strided", "readonly", "pandas", "list"])
+def distance(model):
+    """How far coef_ can be from the optimum: J is λ-strongly convex in w, so (λ/2)‖w - w*‖² ≤ gap."""
+    return np.sqrt(2 * model.certificate_.gap / model.certificate_.lam)
+
+
+@pytest.mark.parametrize(
+    "kind", ["csr", "csr64", "unsorted", "csc", "coo", "fortran", "strided", "readonly", "pandas", "list"]
+)
 def test_every_container_gives_the_same_model(cancer, kind):
     X, y = cancer
     X = np.where(np.abs(X) > 0.5, X, 0.0)[:200]
     y = y[:200]
-    reference = LinearSVC(C=0.1).fit(X, y)
+    reference = LinearSVC(C=0.1, tol=1e-6).fit(X, y)
     csr = sp.csr_array(X)
     if kind == "csr":
         data = csr
@@ -103,8 +111,8 @@ def test_every_container_gives_the_same_model(cancer, kind):
         data = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
     else:
         data = X.tolist()
-    model = LinearSVC(C=0.1).fit(data, y)
-    np.testing.assert_allclose(model.coef_, reference.coef_, rtol=1e-7, atol=1e-9)
+    model = LinearSVC(C=0.1, tol=1e-6).fit(data, y)
+    assert np.linalg.norm(model.coef_ - reference.coef_) <= distance(model) + distance(reference)
     assert (model.predict(data) == reference.predict(X)).all()
     if kind == "pandas":
         assert list(model.feature_names_in_) == list(data.columns)
@@ -158,32 +166,33 @@ def test_weights_are_repetitions_and_class_weights_are_weights(cancer):
     X, y = cancer
     X, y = X[:150], y[:150]
     repeats = np.random.default_rng(0).integers(0, 4, size=150)
-    weighted = LinearSVC(tol=1e-6, C=0.1).fit(X, y, sample_weight=repeats)
-    repeated = LinearSVC(tol=1e-6, C=0.1).fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
-    assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, rel=2e-6)
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=2e-3)
+    weighted = LinearSVC(tol=1e-5, C=0.1).fit(X, y, sample_weight=repeats)
+    repeated = LinearSVC(tol=1e-5, C=0.1).fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
+    assert weighted.certificate_.primal == pytest.approx(repeated.certificate_.primal, rel=1e-5)
+    assert np.linalg.norm(weighted.coef_ - repeated.coef_) <= distance(weighted) + distance(repeated)
     weighted.certificate_.verify(X, y)
-    by_class = LinearSVC(tol=1e-6, C=0.1, class_weight={0: 3.0}).fit(X, y)
-    by_sample = LinearSVC(tol=1e-6, C=0.1).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
+    by_class = LinearSVC(C=0.1, class_weight={0: 3.0}).fit(X, y)
+    by_sample = LinearSVC(C=0.1).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
     np.testing.assert_array_equal(by_class.coef_, by_sample.coef_)
 
 
 def test_dual_coef_rebuilds_the_solution(cancer):
     X, y = cancer
-    model = LinearSVC(C=0.1, tol=1e-7, max_iter=200_000).fit(X, y)
+    model = LinearSVC(C=0.1, tol=1e-5, smoothing="none").fit(X, y)
     assert np.abs(model.dual_coef_).max() <= 0.1 * (1 + 1e-12)
-    np.testing.assert_allclose(model.dual_coef_ @ X, model.coef_, atol=5e-3)
+    assert np.linalg.norm(model.dual_coef_ @ X - model.coef_) <= distance(model)
 
 
 def test_warm_start_goes_on_from_the_last_solution(cancer):
     X, y = cancer
     model = LinearSVC(C=0.1, warm_start=True).fit(X, y)
-    cold, first = model.n_iter_, model.coef_.copy()
+    first = model.coef_.copy()
     model.fit(X, y)
     assert model.n_iter_ == 0
     np.testing.assert_array_equal(model.coef_, first)
     model.set_params(C=0.11).fit(X, y)
-    assert 0 < model.n_iter_ < cold
+    cold = LinearSVC(C=0.11).fit(X, y)
+    assert model.trace_[0].primal - model.trace_[0].dual < 0.1 * (cold.trace_[0].primal - cold.trace_[0].dual)
     model.fit(X[:300], y[:300])  # other rows: the dual point does not fit, the primal one does
     assert model.certificate_.relative_gap <= 1e-3
 

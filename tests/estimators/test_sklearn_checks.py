@@ -12,9 +12,7 @@ from minorant import LinearSVC
 @parametrize_with_checks(
     [
         LinearSVC(),
-        LinearSVC(fit_intercept=False),
-        LinearSVC(class_weight="balanced", warm_start=True),
-        LinearSVC(solver="agm-1", smoothing="none"),
+        LinearSVC(class_weight="balanced", warm_start=True, solver="agm-1"),
     ]
 )
 def test_scikit_learn_check(estimator, check):

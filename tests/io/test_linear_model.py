@@ -139,9 +139,7 @@ def test_files_whose_parts_do_not_fit(tmp_path, tensors, meta, reason):
         LinearModel.load(path)
 
 
-@pytest.mark.parametrize(
-    "name", ["coef", "intercept", "alpha", "lam", "classes", "certificates", "n_features"]
-)
+@pytest.mark.parametrize("name", ["coef", "intercept", "alpha", "lam", "classes", "certificates", "n_features"])
 def test_missing_parts(tmp_path, name):
     path = tmp_path / "m"
     model().save(path)

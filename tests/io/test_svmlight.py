@@ -83,9 +83,7 @@ def test_numbers_are_rounded_correctly(text_file, number):
 
 def test_float32_is_the_rounded_double(text_file):
     numbers = ["0.1", "3.4028235677973362e38", "1e-46", "16777217", "1.00000017881393432617187499"]
-    X, y = load_svmlight(
-        text_file("0.1 " + " ".join(f"{i + 1}:{v}" for i, v in enumerate(numbers))), dtype="f4"
-    )
+    X, y = load_svmlight(text_file("0.1 " + " ".join(f"{i + 1}:{v}" for i, v in enumerate(numbers))), dtype="f4")
     assert X.data.dtype == np.float32
     np.testing.assert_array_equal(X.data, np.array(numbers, np.float64).astype(np.float32))
     assert y[0] == 0.1

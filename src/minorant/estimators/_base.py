@@ -92,7 +92,7 @@ def warn_if_open(
         f"and tol = {tol:.0e} was asked for{where}. {certificate.status.value} "
         + _advice(certificate, trace, tol, max_iter),
         NotCertified,
-        stacklevel=3,
+        stacklevel=4,  # warn_if_open, fit, scikit-learn's wrapper of fit, the user's line
     )
 
 

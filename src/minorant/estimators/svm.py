@@ -179,7 +179,12 @@ class LinearSVC(LinearClassifier):
             raise InputError(str(error)) from error
         if self.class_weight is not None:
             classes, index = np.unique(y, return_inverse=True)
-            weight = weight * compute_class_weight(self.class_weight, classes=classes, y=y)[index]
+            if self.class_weight == "balanced":  # every class gets the same total, counted in weights, not in rows
+                total = np.bincount(index, weights=weight)
+                factor = np.divide(weight.sum() / classes.size, total, out=np.zeros(classes.size), where=total > 0)
+            else:
+                factor = compute_class_weight(self.class_weight, classes=classes, y=y)
+            weight = weight * factor[index]
         return np.asarray(weight)
 
     def _start(self, X: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:

@@ -35,9 +35,7 @@ _OURS = {_MANIFEST, f".{_MANIFEST}.tmp", *_HALVES}
 _BAD_ARRAY = (ValueError, TypeError, ArithmeticError, SyntaxError, TokenError, MemoryError, RecursionError)
 
 
-def save_cache(
-    path: str | os.PathLike[str], X: Any, y: ArrayLike, *, source: dict[str, Any] | None = None
-) -> None:
+def save_cache(path: str | os.PathLike[str], X: Any, y: ArrayLike, *, source: dict[str, Any] | None = None) -> None:
     """Write a data set as a cache directory.
 
     Parameters
@@ -125,9 +123,7 @@ def _canonical(X: Any, y: ArrayLike) -> tuple[csr_array, NDArray[np.float64]]:
     except (TypeError, ValueError) as error:
         raise InputError(f"y must be numbers: {error}") from None
     if labels.shape != (X.shape[0],):
-        raise InputError(
-            f"y must have one number per row of X, shape ({X.shape[0]},); got shape {labels.shape}"
-        )
+        raise InputError(f"y must have one number per row of X, shape ({X.shape[0]},); got shape {labels.shape}")
     _check_structure(X.indices, X.indptr, X.shape)
     if not X.has_canonical_format:
         X = X.copy()
@@ -179,9 +175,7 @@ def _read_manifest(folder: str) -> dict[str, Any]:
         raise InputError(f"{name}: damaged (not JSON); build the cache again") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
-        raise InputError(
-            f"{name}: cache format {found!r}; this version reads {FORMAT}; build the cache again"
-        )
+        raise InputError(f"{name}: cache format {found!r}; this version reads {FORMAT}; build the cache again")
     shape = manifest.get("shape")
     counts = [*shape, manifest.get("nnz")] if isinstance(shape, list) and len(shape) == 2 else [None]
     if not (

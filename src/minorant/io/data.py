@@ -33,7 +33,5 @@ def load_data(
     if n_features is None or X.shape[1] == n_features:
         return X, y
     if X.shape[1] > n_features:
-        raise InputError(
-            f"{os.fspath(path)}: {X.shape[1]} features; expected at most n_features={n_features}"
-        )
+        raise InputError(f"{os.fspath(path)}: {X.shape[1]} features; expected at most n_features={n_features}")
     return csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features), copy=False), y

@@ -148,9 +148,7 @@ class LinearModel:
             **given,
         )
         if meta["n_features"] != model.coef.shape[1]:
-            raise InputError(
-                f"n_features is {meta['n_features']!r}, but coef has {model.coef.shape[1]} columns"
-            )
+            raise InputError(f"n_features is {meta['n_features']!r}, but coef has {model.coef.shape[1]} columns")
         return model
 
 
@@ -158,9 +156,7 @@ def _is_number(value: object) -> bool:
     return type(value) in (int, float) and abs(value) <= float_info.max  # type: ignore[arg-type]
 
 
-def _check_tensor(
-    name: str, tensor: object, types: tuple[type, ...], shape: tuple[int | None, ...]
-) -> tuple[int, ...]:
+def _check_tensor(name: str, tensor: object, types: tuple[type, ...], shape: tuple[int | None, ...]) -> tuple[int, ...]:
     wanted = " or ".join(kind.__name__ for kind in types)
     if not isinstance(tensor, np.ndarray) or tensor.dtype not in types:
         raise InputError(f"{name} must be an array of {wanted}; got {getattr(tensor, 'dtype', type(tensor))}")
@@ -190,6 +186,4 @@ def _check_certificates(certificates: object, k: int) -> None:
             raise InputError(f"a certificate must have exactly the entries {', '.join(_CERTIFICATE)}")
         sound = _is_number(entry["primal"]) and _is_number(entry["dual"])
         if not (sound and isinstance(entry["status"], str) and type(entry["n_products"]) is int):
-            raise InputError(
-                "a certificate needs numbers primal and dual, a text status and an integer n_products"
-            )
+            raise InputError("a certificate needs numbers primal and dual, a text status and an integer n_products")

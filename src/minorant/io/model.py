@@ -33,9 +33,7 @@ _ALLOWED = ", ".join(kind.__name__ for kind in _TYPES.values())
 _MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors library
 
 
-def save_model(
-    path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]
-) -> None:
+def save_model(path: str | os.PathLike[str], tensors: Mapping[str, NDArray[Any]], meta: Mapping[str, Any]) -> None:
     """Write arrays and a JSON description as one file.
 
     Parameters

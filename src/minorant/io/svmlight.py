@@ -163,9 +163,7 @@ def _feed(file: io.BufferedReader, reader: Any, name: str) -> None:
         try:
             size = text.readinto(chunk)  # type: ignore[attr-defined]
         except damage as error:
-            if (
-                isinstance(error, OSError) and error.errno is not None
-            ):  # the disk's error, not the decompressor's
+            if isinstance(error, OSError) and error.errno is not None:  # the disk's error, not the decompressor's
                 raise
             raise InputError(f"{name}: the compressed file is truncated or damaged: {error}") from None
         if not size:
