@@ -146,9 +146,9 @@ def read_data(path: str, n_features: int, zero_based: bool | None = None) -> tup
     if not labels:
         raise Unusable(f"{path}: no rows")
     first = 0 if zero_based or (zero_based is None and 0 in columns) else 1
-    j, x, y = np.array(columns, dtype=np.int64) - first, np.array(values, dtype=float), np.array(labels)
-    if j.size and not (j.min() >= 0 and j.max() < n_features):
+    if columns and not first <= min(columns) <= max(columns) < n_features + first:
         raise Unusable(f"{path}: an index is out of range: the model has {n_features} features")
+    j, x, y = np.array(columns, dtype=np.int64) - first, np.array(values, dtype=float), np.array(labels)
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise Unusable(f"{path}: has a number that is not finite")
     return Triplets(np.array(rows, dtype=np.int64), j, x, (y.size, n_features)), y
@@ -160,7 +160,7 @@ def read_model(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
         content = file.read()
     try:
         return _parse_model(content)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise Unusable(f"{path}: not a usable model file: {type(error).__name__}: {error}") from None
 
 

@@ -127,6 +127,8 @@ def fit_linear(
     _announce_pure_kernels()
     if not (np.isfinite(C) and C > 0):
         raise InputError(f"C must be a finite number > 0; got {C}")
+    if max_time is not None and not max_time > 0:
+        raise InputError(f"max_time must be positive seconds; got {max_time}")
     A, labels = as_linear_map(X, threads), np.asarray(y)
     if labels.shape != (A.shape[0],):
         raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")

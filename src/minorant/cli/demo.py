@@ -55,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
         f"  D(α) = {certificate.dual:.10f}   a lower bound: no linear SVM on these data has an objective below it\n"
         f"  gap  = {certificate.gap:.10f}   so the model is at most this far from the best one, "
         f"{certificate.relative_gap:.1e} of J\n\n"
-        f"That took {certificate.n_products} products with the data. The α that proves it is in the model file: anyone\n"
-        "can check it. An independent program, NumPy and nothing of what fitted the model, reads the files and finds:\n\n"
+        f"That took {certificate.n_products} products with the data. The α that proves it is in the model file, for\n"
+        "anyone to check. An independent program, with NumPy alone, reads the files again and finds:\n\n"
         + "".join(f"  {line}\n" for line in lines)
         + f"\nThe picture of it: {picture}\n\nGo on with\n\n"
         f"  minorant fit {data} -o {model} -c 1 --tol 1e-3\n"
