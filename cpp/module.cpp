@@ -1,19 +1,237 @@
+// The Python module minorant._core: the reader, and the kernels with the signatures of
+// src/minorant/kernels/_numpy.py.
+//
+// Arrays are taken as they are (contiguous, the exact type, read-only is fine) or refused with a TypeError;
+// lengths are checked here, and the kernels run without the GIL.
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
 
+#include "box_plane.hpp"
+#include "csr.hpp"
+#include "dense.hpp"
+#include "error.hpp"
+#include "hinge.hpp"
+#include "smoothed_hinge.hpp"
 #include "svmlight.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
+using namespace minorant;
 
 namespace {
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = Array<double>;
+using Result = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+
+template <class A>
+auto view(const A& array) {
+    return std::span(array.data(), array.size());
+}
+
+void check_length(const char* name, std::size_t length, std::size_t expected) {
+    if (length != expected)
+        throw InputError(std::string(name) + " must have length " + std::to_string(expected) + "; got " +
+                         std::to_string(length));
+}
+
+// A fresh vector, filled by `fill` without the GIL, that Python will own.
+template <class F>
+Result fresh(std::size_t n, F&& fill) {
+    auto values = std::make_unique_for_overwrite<double[]>(n);
+    {
+        const nb::gil_scoped_release release;
+        fill(std::span(values.get(), n));
+    }
+    const nb::capsule owner(values.get(), [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return Result(values.release(), {n}, owner);
+}
+
+template <class V, class I, class P>
+Csr<V, I, P> csr(const Array<V>& data, const Array<I>& indices, const Array<P>& indptr) {
+    check_length("indices", indices.size(), data.size());
+    if (indptr.size() == 0 || indptr.data()[0] != 0 ||
+        static_cast<std::uint64_t>(indptr.data()[indptr.size() - 1]) != data.size())
+        throw InputError(
+            "sparse matrix has a bad indptr: it must rise from 0 to the number of stored values");
+    return {view(data), view(indices), view(indptr)};
+}
+
+template <class V>
+Dense<V> dense(const Matrix<V>& X) {
+    return {view(X), X.shape(0), X.shape(1)};
+}
+
+Samples samples(const Vector& u, const Vector& y, const Vector& c) {
+    check_length("y", y.size(), u.size());
+    check_length("c", c.size(), u.size());
+    return {view(u), view(y), view(c)};
+}
+
+template <class I, class P>
+void bind_check(nb::module_& m) {
+    m.def(
+        "check_csr",
+        [](const Array<I>& indices, const Array<P>& indptr, std::int64_t n_rows, std::int64_t n_columns) {
+            const nb::gil_scoped_release release;
+            check_csr(view(indices), view(indptr), n_rows, n_columns);
+        },
+        "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_rows"_a, "n_columns"_a);
+}
+
+template <class V, class I, class P>
+void bind_csr(nb::module_& m) {
+    m.def(
+        "csr_dot",
+        [](const Array<V>& data, const Array<I>& indices, const Array<P>& indptr, const Vector& w,
+           int threads) {
+            const auto X = csr(data, indices, indptr);
+            return fresh(X.rows(), [&](std::span<double> out) { csr_dot(X, view(w), out, threads); });
+        },
+        "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "w"_a.noconvert(),
+        "threads"_a);
+    m.def(
+        "csr_tdot",
+        [](const Array<V>& data, const Array<I>& indices, const Array<P>& indptr, const Vector& alpha,
+           std::size_t n_columns, int threads) {
+            const auto X = csr(data, indices, indptr);
+            check_length("alpha", alpha.size(), X.rows());
+            return fresh(n_columns, [&](std::span<double> out) { csr_tdot(X, view(alpha), out, threads); });
+        },
+        "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "alpha"_a.noconvert(),
+        "n_columns"_a, "threads"_a);
+    m.def(
+        "csr_row_norms",
+        [](const Array<V>& data, const Array<I>& indices, const Array<P>& indptr, int threads) {
+            const auto X = csr(data, indices, indptr);
+            return fresh(X.rows(), [&](std::span<double> out) { csr_row_norms(X, out, threads); });
+        },
+        "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "threads"_a);
+}
+
+template <class V>
+void bind_dense(nb::module_& m) {
+    m.def(
+        "dense_dot",
+        [](const Matrix<V>& X, const Vector& w, int threads) {
+            check_length("w", w.size(), X.shape(1));
+            return fresh(X.shape(0),
+                         [&](std::span<double> out) { dense_dot(dense(X), view(w), out, threads); });
+        },
+        "X"_a.noconvert(), "w"_a.noconvert(), "threads"_a);
+    m.def(
+        "dense_tdot",
+        [](const Matrix<V>& X, const Vector& alpha, int threads) {
+            check_length("alpha", alpha.size(), X.shape(0));
+            return fresh(X.shape(1),
+                         [&](std::span<double> out) { dense_tdot(dense(X), view(alpha), out, threads); });
+        },
+        "X"_a.noconvert(), "alpha"_a.noconvert(), "threads"_a);
+    m.def(
+        "dense_row_norms",
+        [](const Matrix<V>& X, int threads) {
+            return fresh(X.shape(0), [&](std::span<double> out) { dense_row_norms(dense(X), out, threads); });
+        },
+        "X"_a.noconvert(), "threads"_a);
+}
+
+void bind_vectors(nb::module_& m) {
+    m.def(
+        "dot",
+        [](const Vector& a, const Vector& b) {
+            check_length("b", b.size(), a.size());
+            const nb::gil_scoped_release release;
+            return row_dot(a.data(), b.data(), a.size());
+        },
+        "a"_a.noconvert(), "b"_a.noconvert());
+    m.def(
+        "box_plane",
+        [](const Vector& center, const Vector& lower, const Vector& upper, const Vector& normal,
+           double offset, const Vector& weights) {
+            const std::size_t n = center.size();
+            check_length("lower", lower.size(), n);
+            check_length("upper", upper.size(), n);
+            check_length("normal", normal.size(), n);
+            check_length("weights", weights.size(), n);
+            const BoxPlane problem{view(center), view(lower),   view(upper),
+                                   view(normal), view(weights), offset};
+            double multiplier = 0;
+            std::size_t work = 0;
+            Result x = fresh(n, [&](std::span<double> out) { multiplier = box_plane(problem, out, work); });
+            return std::tuple(std::move(x), multiplier, work);
+        },
+        "center"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "normal"_a.noconvert(),
+        "offset"_a, "weights"_a.noconvert());
+    m.def(
+        "smoothed_hinge",
+        [](const Vector& u, const Vector& y, const Vector& c, double mu, bool free_bias, double guess,
+           int threads) {
+            const Samples s = samples(u, y, c);
+            SmoothedHinge found{};
+            Result alpha = fresh(s.size(), [&](std::span<double> out) {
+                found = smoothed_hinge(s, mu, free_bias, guess, threads, out);
+            });
+            return std::tuple(found.value, std::move(alpha), found.bias);
+        },
+        "u"_a.noconvert(), "y"_a.noconvert(), "c"_a.noconvert(), "mu"_a, "free_bias"_a, "guess"_a,
+        "threads"_a);
+    m.def(
+        "hinge",
+        [](const Vector& u, const Vector& y, const Vector& c, bool free_bias, int threads) {
+            const Samples s = samples(u, y, c);
+            Hinge found{};
+            {
+                const nb::gil_scoped_release release;
+                found = hinge(s, free_bias, threads);
+            }
+            return std::tuple(found.value, found.bias);
+        },
+        "u"_a.noconvert(), "y"_a.noconvert(), "c"_a.noconvert(), "free_bias"_a, "threads"_a);
+}
+
+void bind_kernels(nb::module_& m) {
+    using std::int32_t, std::int64_t;
+    bind_check<int32_t, int32_t>(m);
+    bind_check<int32_t, int64_t>(m);
+    bind_check<int64_t, int32_t>(m);
+    bind_check<int64_t, int64_t>(m);
+    bind_csr<float, int32_t, int32_t>(m);
+    bind_csr<float, int32_t, int64_t>(m);
+    bind_csr<float, int64_t, int32_t>(m);
+    bind_csr<float, int64_t, int64_t>(m);
+    bind_csr<double, int32_t, int32_t>(m);
+    bind_csr<double, int32_t, int64_t>(m);
+    bind_csr<double, int64_t, int32_t>(m);
+    bind_csr<double, int64_t, int64_t>(m);
+    bind_dense<float>(m);
+    bind_dense<double>(m);
+    bind_vectors(m);
+}
+
+void translate_input_error(const std::exception_ptr& error, void*) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const InputError& problem) {
+        PyErr_SetString(nb::module_::import_("minorant.errors").attr("InputError").ptr(), problem.what());
+    }
+}
 
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-nb::object to_numpy(minorant::svmlight::Buffer<T>& buffer) {
+nb::object to_numpy(svmlight::Buffer<T>& buffer) {
     const std::size_t size = buffer.size();
     T* data = buffer.release();
     nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
@@ -22,12 +240,12 @@ nb::object to_numpy(minorant::svmlight::Buffer<T>& buffer) {
 
 template <class Value>
 void bind_reader_of(nb::module_& m, const char* name) {
-    using Reader = minorant::svmlight::Reader<Value>;
+    using Reader = svmlight::Reader<Value>;
     nb::class_<Reader>(m, name)
         .def(
             "__init__",
             [](Reader* self, nb::object zero_based, std::int64_t n_features, std::size_t max_line) {
-                using minorant::svmlight::Base;
+                using svmlight::Base;
                 const Base base = zero_based.is_none()         ? Base::kAuto
                                   : nb::cast<bool>(zero_based) ? Base::kZero
                                                                : Base::kOne;
@@ -49,12 +267,16 @@ void bind_reader_of(nb::module_& m, const char* name) {
         });
 }
 
-}  // namespace
-
-static void bind_reader(nb::module_& m) {
-    nb::exception<minorant::svmlight::ParseError>(m, "ParseError", PyExc_ValueError);
+void bind_reader(nb::module_& m) {
+    nb::exception<svmlight::ParseError>(m, "ParseError", PyExc_ValueError);
     bind_reader_of<float>(m, "SvmlightReader32");
     bind_reader_of<double>(m, "SvmlightReader64");
 }
 
-NB_MODULE(_core, m) { bind_reader(m); }
+}  // namespace
+
+NB_MODULE(_core, m) {
+    nb::register_exception_translator(translate_input_error);
+    bind_kernels(m);
+    bind_reader(m);
+}

@@ -226,7 +226,7 @@ class Reader {
         if (indices_.size() == first) return;
         largest_ = std::max(largest_, previous);
         if (zero_line_ == 0 && indices_.begin()[first] == 0) zero_line_ = line_;
-        if (top_line_ == 0 && previous == n_features_) top_line_ = line_;
+        if (top_line_ == 0 && n_features_ != 0 && previous == n_features_) top_line_ = line_;
     }
 
     const char* skip_query(const char* p) const {

@@ -7,7 +7,8 @@ Smoothing schemes are schedules over views; each yields (view, state) and sees t
                where it is with  mu = gap/(2D),  but never below eps/(2D), which is enough for eps = tol·J.
     "dual"     one dual view at mu = eps/(2D): the dual problem made strongly convex.
     "none"     one dual view at mu = 0.
-    "auto"     "none" where Ω is strongly convex, for it was the fastest of the three; else "primal".
+    "auto"     "primal": on easy problems the dual schemes take a third of its products, but on hard ones (large C,
+               columns of unequal scale, very unequal weights) they take many times as many.
 """
 
 from __future__ import annotations
@@ -159,9 +160,7 @@ def _start(problem: Problem, start: tuple[ArrayLike, ArrayLike] | None) -> Best:
 
 
 def _schedule(problem: Problem, method: Solver, smoothing: str, best: Best, tol: float) -> Schedule:
-    if smoothing == "auto":
-        smoothing = "none" if problem.regularizer.strong_convexity(problem.geometry) > 0 else "primal"
-    if smoothing == "primal":
+    if smoothing in ("auto", "primal"):
         return _homotopy(problem, method, best, tol)
     if smoothing == "dual":
         return _run(DualView(problem, _enough(problem, best, tol)), method, best)

@@ -17,11 +17,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels import dot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,13 +60,13 @@ class Euclidean(Geometry):
     """d(x) = ½‖x‖²."""
 
     def value(self, x: Vector) -> float:
-        return 0.5 * float(x @ x)
+        return 0.5 * dot(x, x)
 
     def gradient(self, x: Vector) -> Vector:
         return x
 
     def norm(self, v: Vector) -> float:
-        return float(np.sqrt(v @ v))
+        return sqrt(dot(v, v))
 
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         return self.value(x - y)
@@ -86,13 +88,13 @@ class WeightedEuclidean(Geometry):
         return np.divide(1.0, self.b, out=np.zeros_like(self.b), where=self.b > 0)
 
     def value(self, x: Vector) -> float:
-        return 0.5 * float(x @ (self.b * x))
+        return 0.5 * dot(x, self.b * x)
 
     def gradient(self, x: Vector) -> Vector:
         return self.b * x
 
     def norm(self, v: Vector) -> float:
-        return float(np.sqrt(v @ (self.b * v)))
+        return sqrt(dot(v, self.b * v))
 
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         return self.value(x - y)
@@ -110,7 +112,7 @@ class Entropy(Geometry):
         return 1.0 / self.mass
 
     def value(self, x: Vector) -> float:
-        return float(x @ np.log(np.where(x > 0, x, 1.0)))
+        return dot(x, np.log(np.where(x > 0, x, 1.0)))
 
     def gradient(self, x: Vector) -> Vector:
         return np.asarray(1.0 + np.log(np.maximum(x, np.finfo(np.float64).tiny)))
@@ -122,4 +124,4 @@ class Entropy(Geometry):
         log_y = (self.gradient(y) if mirror is None else mirror) - 1.0
         support = x > 0
         ratio = np.log(x[support]) - log_y[support]
-        return float(x[support] @ ratio - x.sum() + y.sum())
+        return dot(x[support], ratio) - float(x.sum()) + float(y.sum())

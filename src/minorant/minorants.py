@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from minorant.kernels import dot
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Frame", "Minorant", "Point"]
+__all__ = ["Frame", "Minorant", "Point", "divergence_from"]
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ class Minorant:
     def __call__(self, x: Vector) -> float:
         prox = self.c * self.frame.geometry.value(x) if self.c else 0.0
         simple = self.omega * self.frame.psi.value(x) if self.omega else 0.0
-        return self.b + float(self.s @ x) + prox + simple
+        return self.b + dot(self.s, x) + prox + simple
 
     def minimize(self) -> Point:
         """The minimizer, with its image: one product."""
@@ -106,4 +108,4 @@ def divergence_from(frame: Frame, y: Point) -> Minorant:
     """Δ(·, y) as a minorant."""
     d = frame.geometry
     gradient = d.gradient(y.x) if y.mirror is None else y.mirror
-    return Minorant(frame, float(gradient @ y.x) - d.value(y.x), -gradient, c=1.0)
+    return Minorant(frame, dot(gradient, y.x) - d.value(y.x), -gradient, c=1.0)

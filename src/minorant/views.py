@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from minorant.errors import InputError, UnsupportedPair
+from minorant.kernels import dot
 from minorant.losses import Loss, Smoothed
-from minorant.minorants import Minorant, Point
+from minorant.minorants import Minorant, Point, divergence_from
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,10 +82,11 @@ class View(ABC):
         """What x and the given minorants offer to the certificate."""
 
     def lower(self, u: Point) -> tuple[Minorant, Smoothed]:
-        """The linearization of f at u, plus Ψ, with the oracle's answer at u: one product with Kᵀ."""
+        """The linearization of f at u, plus λ₁ Δ(·, u) and Ψ, with the oracle's answer at u: one product with Kᵀ."""
         at_u = self.oracle(u.image)
-        constant = at_u.value - float(at_u.alpha @ u.image)
-        return Minorant(self, constant, self.slope(at_u.alpha), omega=1.0, witness=at_u.alpha), at_u
+        constant = at_u.value - dot(at_u.alpha, u.image)
+        linear = Minorant(self, constant, self.slope(at_u.alpha), omega=1.0, witness=at_u.alpha)
+        return (linear + self.lam1 * divergence_from(self, u) if self.lam1 else linear), at_u
 
 
 class PrimalView(View):

@@ -126,7 +126,7 @@ class SvmlightReader64:
         self._largest = max(self._largest, previous)
         if not self._zero_line and self._indices[first] == 0:
             self._zero_line = self._line
-        if not self._top_line and previous == self._n_features:
+        if not self._top_line and previous == self._n_features > 0:
             self._top_line = self._line
 
     def _blame(self, number: bytes) -> str:

@@ -117,8 +117,13 @@ def _canonical(X: Any, y: ArrayLike) -> tuple[csr_array, NDArray[np.float64]]:
         X = np.asarray(X)
     if X.ndim != 2:
         raise InputError(f"X must be a matrix; got {X.ndim} dimension(s)")
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"X must hold real numbers; got {X.dtype}")
     X = csr_array(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
-    labels = np.asarray(y, dtype=np.float64)
+    try:
+        labels = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"y must be numbers: {error}") from None
     if labels.shape != (X.shape[0],):
         raise InputError(
             f"y must have one number per row of X, shape ({X.shape[0]},); got shape {labels.shape}"

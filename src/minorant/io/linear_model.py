@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from importlib import metadata
-from math import isfinite
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,7 +155,7 @@ class LinearModel:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return type(value) in (int, float) and abs(value) <= float_info.max  # type: ignore[arg-type]
 
 
 def _check_tensor(
@@ -177,7 +177,7 @@ def _check_classes(classes: object) -> None:
     if not isinstance(classes, list) or len(classes) < 2:
         raise InputError(f"classes must be a list of at least two labels; got {classes!r:.80}")
     texts = all(isinstance(label, str) for label in classes)
-    numbers = all(isinstance(label, int | float) and isfinite(label) for label in classes)
+    numbers = all(isinstance(label, bool) or _is_number(label) for label in classes)
     if not (texts or numbers) or len(set(classes)) < len(classes):
         raise InputError("classes must be distinct, and all numbers or all strings")
 
@@ -191,5 +191,5 @@ def _check_certificates(certificates: object, k: int) -> None:
         sound = _is_number(entry["primal"]) and _is_number(entry["dual"])
         if not (sound and isinstance(entry["status"], str) and type(entry["n_products"]) is int):
             raise InputError(
-                "a certificate has numbers primal and dual, a string status and an integer n_products"
+                "a certificate needs numbers primal and dual, a text status and an integer n_products"
             )

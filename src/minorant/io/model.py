@@ -2,8 +2,8 @@
 
     8 bytes: length of the header | header: JSON {name: {dtype, shape, data_offsets}, "__metadata__"} | arrays
 
-The description is the metadata entry "minorant", a JSON object with "format": 1. A file is checked against its
-own size before anything is allocated, and written whole or not at all.
+The description is the metadata entry "minorant", a JSON object with "format": 1. A file is checked against
+its own size before anything is allocated, and written whole or not at all.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def save_model(
         description = json.dumps({**meta, "format": FORMAT}, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InputError(f"the description of the model is not JSON: {error}") from None
-    packed = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    packed = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     replace_file(path, safetensors.save(packed, metadata={"minorant": description}))
 
 
@@ -117,7 +117,7 @@ def _check_header(prefix: bytes, read: Any, size: int) -> dict[str, Any]:
 
 
 def _place(name: str, entry: object) -> tuple[int, int]:
-    """The first byte of a tensor and the one after its last, which must be as far apart as type and shape say."""
+    """The bytes [first, last) of a tensor, which must be as many as its type and shape need."""
     if not isinstance(entry, dict):
         raise InputError(f"tensor {name!r:.60} is not described")
     kind, shape, place = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")

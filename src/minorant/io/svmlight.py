@@ -65,8 +65,8 @@ def load_svmlight(
     zero_based : bool or "auto"
         Whether the first column has index 0 (True) or 1 (False). "auto": 1, unless index 0 appears.
     cache : path, optional
-        Directory that holds the parsed arrays for the next time. It is used, memory-mapped, while the size and
-        the time of the file and the options above are those it was built from, and rebuilt otherwise.
+        Directory that holds the parsed arrays for the next time. It is used, memory-mapped, while the size
+        and the time of the file and the options above are those it was built from, and rebuilt otherwise.
 
     Returns
     -------

@@ -21,12 +21,13 @@ __all__ = ["BoxPlanePoint", "native", "project_box_plane"]
 _core: Any = _numpy
 if os.environ.get("MINORANT_PURE", "0") in ("", "0"):
     try:
-        from minorant import _core  # type: ignore[attr-defined, no-redef]
+        from minorant import _core
     except ImportError:
         _core = _numpy
 
 native: bool = _core is not _numpy
 
+dot = _core.dot
 check_csr = _core.check_csr
 csr_dot = _core.csr_dot
 csr_tdot = _core.csr_tdot

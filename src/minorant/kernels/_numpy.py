@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32] | NDArray[np.int64]
 
 
+def dot(a: Vector, b: Vector) -> float:
+    """⟨a, b⟩, summed on this thread: BLAS would start threads of its own, and its result depend on their number."""
+    return float(np.einsum("i,i->", a, b))
+
+
 def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) -> None:
     """Refuse a sparse matrix whose indices would make a kernel read outside its arrays."""
     if indptr.size != n_rows + 1:
@@ -39,22 +44,27 @@ def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) ->
         )
 
 
+def _rows(indptr: Indices) -> NDArray[np.intp]:
+    return np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+
+
+def _sums(bins: NDArray[np.integer], values: Vector, n: int) -> Vector:
+    return np.bincount(bins, weights=values, minlength=n).astype(np.float64, copy=False)  # int64 if empty
+
+
 def csr_dot(data: Values, indices: Indices, indptr: Indices, w: Vector, threads: int) -> Vector:
     """X w for X in compressed sparse rows."""
-    n = indptr.size - 1
-    return np.bincount(np.repeat(np.arange(n), np.diff(indptr)), weights=data * w[indices], minlength=n)
+    return _sums(_rows(indptr), data * w[indices], indptr.size - 1)
 
 
 def csr_tdot(data: Values, indices: Indices, indptr: Indices, alpha: Vector, n_columns: int, threads: int) -> Vector:
     """Xᵀ α for X in compressed sparse rows."""
-    return np.bincount(indices, weights=data * np.repeat(alpha, np.diff(indptr)), minlength=n_columns)
+    return _sums(indices, data * alpha[_rows(indptr)], n_columns)
 
 
 def csr_row_norms(data: Values, indices: Indices, indptr: Indices, threads: int) -> Vector:
     """‖x_i‖₂ of each row of X in compressed sparse rows."""
-    n = indptr.size - 1
-    squares = np.square(data, dtype=np.float64)
-    return np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(indptr)), weights=squares, minlength=n))
+    return np.sqrt(_sums(_rows(indptr), np.square(data, dtype=np.float64), indptr.size - 1))
 
 
 def dense_dot(X: Values, w: Vector, threads: int) -> Vector:
@@ -81,7 +91,8 @@ def box_plane(
     the sorted kinks d (l - m)/s and d (u - m)/s, then interpolation. Returns x, λ and the elements visited.
     """
     m, l, u, s, d, z = center, lower, upper, normal, weights, float(offset)
-    ends = np.sort(np.stack([s * l, s * u])[:, s != 0], axis=0)
+    moving = s != 0
+    ends = np.sort(s[moving] * np.stack([l[moving], u[moving]]), axis=0)
     least, most = float(ends[0].sum()), float(ends[1].sum())
     slack = 1e-12 * max(1.0, abs(z), float(np.abs(ends[np.isfinite(ends)]).sum()))
     if not least - slack <= z <= most + slack:
@@ -91,9 +102,8 @@ def box_plane(
         return np.asarray(np.clip(m + lam * (s / d), l, u))
 
     def excess(lam: float) -> float:
-        return float(s @ point(lam)) - z
+        return float(s[moving] @ point(lam)[moving]) - z
 
-    moving = s != 0
     rate = d[moving] / s[moving]
     kinks = np.concatenate([rate * (l - m)[moving], rate * (u - m)[moving]])
     kinks = np.unique(kinks[np.isfinite(kinks)])
@@ -112,7 +122,10 @@ def box_plane(
     x = point(inside)
     free = moving & (l < x) & (x < u)
     slope = float((s[free] ** 2 / d[free]).sum())
-    lam = base - excess(base) / slope if slope > 0 else base
+    if slope > 0:
+        lam = base - excess(base) / slope
+    else:  # flat at zero, unless rounding made a step of the ramp at one of the ends
+        lam = base if high == kinks.size or excess(inside) >= 0 else float(kinks[high])
     return point(lam), lam, work
 
 
@@ -123,14 +136,17 @@ def smoothed_hinge(
 
     With a free bias, α lies on the hyperplane ⟨y, α⟩ = 0 and b is its multiplier.
     """
+    v = 1 + u
     bias = 0.0
     if free_bias:
         used = c > 0
-        cu = c[used]
-        _, lam, _ = box_plane(cu * (1 + u[used]) / mu, 0 * cu, cu, y[used], 0.0, mu / cu)
-        bias = -lam
-    t = np.clip((1 + u - y * bias) / mu, 0.0, 1.0)
-    return float(c @ (t * ((1 + u - y * bias) - 0.5 * mu * t))), c * t, bias
+        cu, yu = c[used], y[used]
+        for _ in range(3):  # the later rounds find what the rounding of a large bias hid beside a small mu
+            _, lam, _ = box_plane(cu * v[used] / mu, 0 * cu, cu, yu, 0.0, mu / cu)
+            v = v + y * lam
+            bias -= lam
+    t = np.clip(v / mu, 0.0, 1.0)
+    return float(c @ (t * (v - 0.5 * mu * t))), c * t, bias
 
 
 def hinge(u: Vector, y: Vector, c: Vector, free_bias: bool, threads: int) -> tuple[float, float]:
@@ -144,6 +160,8 @@ def hinge(u: Vector, y: Vector, c: Vector, free_bias: bool, threads: int) -> tup
         kinks = y * (1 + u)
         order = np.argsort(kinks, kind="stable")
         order = order[c[order] > 0]
+        if not order.size:
+            return 0.0, 0.0
         reached = np.cumsum(c[order])
         target = float(c[y > 0].sum())
         slack = 1e-12 * float(reached[-1])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels import dot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -80,7 +81,7 @@ class Loss(ABC):
         Override it where there is a form that does not cancel: this one is noise once p is close to q.
         """
         rounding = 50.0 * float(np.finfo(np.float64).eps) * (abs(at_p.value) + abs(at_q.value))
-        return at_p.value - at_q.value - float(at_q.alpha @ (p - q)) - rounding
+        return at_p.value - at_q.value - dot(at_q.alpha, p - q) - rounding
 
 
 def normalized_weights(sample_weight: ArrayLike | None, n: int) -> Vector:

@@ -61,7 +61,7 @@ class Hinge(Loss):
 
     def value_at(self, u: Vector, intercept: float) -> float:
         """The loss at a given bias, not the best one."""
-        return float(self.c @ np.maximum(0.0, 1.0 + u - self.y * intercept))
+        return kernels.dot(self.c, np.maximum(0.0, 1.0 + u - self.y * intercept))
 
     def intercept(self, u: Vector) -> float:
         return float(kernels.hinge(u, self.y, self.c, self.bias, self._threads)[1])
@@ -72,7 +72,7 @@ class Hinge(Loss):
 
     def conjugate(self, alpha: Vector) -> float:
         outside = max(0.0, float((alpha - self.c).max()), float(-alpha.min()))
-        off_plane = abs(float(self.y @ alpha)) if self.bias else 0.0
+        off_plane = abs(kernels.dot(self.y, alpha)) if self.bias else 0.0
         if outside > _FEASIBLE * self.c.max() or off_plane > _FEASIBLE:
             return np.inf
         return -float(alpha.sum())
@@ -90,5 +90,5 @@ class Hinge(Loss):
         # ⟨α_p - α_q, 1 + p - (mu/2)(α_p + α_q)/c⟩: the error is that of α_p - α_q, not that of the values;
         # the bias drops out because both α lie on the hyperplane.
         rise = at_p.alpha - at_q.alpha
-        divergence = float(rise @ (1.0 + p - (0.5 * mu) * self.geometry.gradient(at_p.alpha + at_q.alpha)))
+        divergence = kernels.dot(rise, 1.0 + p - (0.5 * mu) * self.geometry.gradient(at_p.alpha + at_q.alpha))
         return divergence - float(np.finfo(np.float64).eps) * float(np.abs(rise).sum())

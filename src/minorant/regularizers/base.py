@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import UnsupportedPair
+from minorant.kernels import dot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +56,7 @@ class Regularizer(ABC):
         """Ω*(p) - Ω*(q) - ⟨∇Ω*(q), p - q⟩, less what rounding may have added to it."""
         at_p, at_q = self.conjugate(p), self.conjugate(q)
         rounding = 50.0 * float(np.finfo(np.float64).eps) * (abs(at_p) + abs(at_q))
-        return at_p - at_q - float(self.maximizer(q) @ (p - q)) - rounding
+        return at_p - at_q - dot(self.maximizer(q), p - q) - rounding
 
     def unsupported(self, geometry: Geometry) -> UnsupportedPair:
         """The error for a geometry without a closed form, naming those that have one."""

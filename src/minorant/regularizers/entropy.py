@@ -17,6 +17,7 @@ from scipy.special import log_softmax, logsumexp
 from minorant.errors import InputError
 from minorant.geometry import Entropy as EntropyGeometry
 from minorant.geometry import Geometry
+from minorant.kernels import dot
 from minorant.regularizers.base import Regularizer
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Entropy(Regularizer):
     def value(self, x: Vector) -> float:
         if (x < -1e-12).any() or abs(x.sum() - 1.0) > 1e-9:
             return np.inf
-        return self.lam * float(x @ (np.log(np.where(x > 0, x, 1.0)) - self._log_prior(x.size)))
+        return self.lam * dot(x, np.log(np.where(x > 0, x, 1.0)) - self._log_prior(x.size))
 
     def conjugate(self, v: Vector) -> float:
         if self.lam == 0:

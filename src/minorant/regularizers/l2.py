@@ -14,6 +14,7 @@ import numpy as np
 
 from minorant.errors import InputError
 from minorant.geometry import Euclidean, Geometry, WeightedEuclidean
+from minorant.kernels import dot
 from minorant.regularizers.base import Regularizer
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ class L2(Regularizer):
             raise InputError(f"L2 needs a finite lam > 0; got {self.lam}")
 
     def value(self, x: Vector) -> float:
-        return 0.5 * self.lam * float(x @ x)
+        return 0.5 * self.lam * dot(x, x)
 
     def conjugate(self, v: Vector) -> float:
-        return float(v @ v) / (2.0 * self.lam)
+        return dot(v, v) / (2.0 * self.lam)
 
     def maximizer(self, v: Vector) -> Vector:
         return v / self.lam

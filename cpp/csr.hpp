@@ -1,0 +1,172 @@
+// Products with a matrix X in compressed sparse rows; values float or double, sums in double.
+//
+//     csr_dot: X w        csr_tdot: Xᵀ α        csr_row_norms: ‖x_i‖₂        check_csr: the door
+//
+// Row i holds data[k] at column indices[k] for indptr[i] ≤ k < indptr[i + 1]. Only check_csr looks at the
+// indices with suspicion; the others trust a matrix that has passed it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "error.hpp"
+#include "parallel.hpp"
+
+namespace minorant {
+
+template <class V, class I, class P>
+struct Csr {
+    std::span<const V> data;
+    std::span<const I> indices;
+    std::span<const P> indptr;
+
+    std::size_t rows() const { return indptr.size() - 1; }
+    std::size_t begin(std::size_t row) const { return static_cast<std::size_t>(indptr[row]); }
+    std::size_t end(std::size_t row) const { return static_cast<std::size_t>(indptr[row + 1]); }
+
+    // Where block `block` of `blocks` begins when all are to hold the same number of rows + values.
+    std::size_t block_begin(std::size_t block, std::size_t blocks) const {
+        const std::size_t target = (rows() + data.size()) / blocks * block;
+        if (block == blocks) return rows();
+        std::size_t low = 0, high = rows();
+        while (low < high) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (middle + begin(middle) < target) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+};
+
+template <class I, class P>
+void check_csr(std::span<const I> indices, std::span<const P> indptr, std::int64_t n_rows,
+               std::int64_t n_columns) {
+    using std::to_string;
+    if (n_rows < 0 || indptr.size() != static_cast<std::size_t>(n_rows) + 1)
+        throw InputError("sparse matrix with " + to_string(n_rows) + " rows has an indptr of length " +
+                         to_string(indptr.size()) + ", not " + to_string(n_rows + 1));
+    if (indptr.front() != 0 || static_cast<std::uint64_t>(indptr.back()) != indices.size() ||
+        !std::is_sorted(indptr.begin(), indptr.end()))
+        throw InputError(
+            "sparse matrix has a bad indptr: it must rise from 0 to the number of stored values");
+    using Unsigned = std::make_unsigned_t<I>;  // a negative index becomes one beyond every limit
+    const auto most = static_cast<std::uint64_t>(std::numeric_limits<I>::max()) + 1;
+    const auto limit = static_cast<Unsigned>(
+        std::min(most, static_cast<std::uint64_t>(std::max<std::int64_t>(n_columns, 0))));
+    const auto outside = [limit](I j) { return static_cast<Unsigned>(j) >= limit; };
+    const std::size_t count = indices.size();
+    for (std::size_t begin = 0; begin < count; begin += kBlock) {
+        const auto block = indices.subspan(begin, std::min(kBlock, count - begin));
+        bool any = false;
+        for (const I j : block) any |= outside(j);
+        if (!any) continue;
+        const std::size_t k = begin + static_cast<std::size_t>(
+                                          std::find_if(block.begin(), block.end(), outside) - block.begin());
+        const auto row =
+            std::upper_bound(indptr.begin(), indptr.end(), static_cast<P>(k)) - indptr.begin() - 1;
+        throw InputError("sparse matrix has column index " + to_string(indices[k]) + " in row " +
+                         to_string(row) + "; allowed: 0 to " + to_string(n_columns - 1));
+    }
+}
+
+// out[i] = reduce(row i), for rows in blocks of about equal work.
+template <class V, class I, class P, class F>
+void for_rows(const Csr<V, I, P>& X, std::span<double> out, int threads, F&& reduce) {
+    const std::size_t size = X.rows() + X.data.size();
+    const std::size_t blocks = size / (8 * kBlock) + 1;
+    parallel_blocks(blocks, threads, 2.0 * static_cast<double>(size), [&](std::size_t block) {
+        const std::size_t last = X.block_begin(block + 1, blocks);
+        for (std::size_t i = X.block_begin(block, blocks); i < last; ++i)
+            out[i] = reduce(X.begin(i), X.end(i));
+    });
+}
+
+template <class V, class I, class P>
+void csr_dot(const Csr<V, I, P>& X, std::span<const double> w, std::span<double> out, int threads) {
+    const V* data = X.data.data();
+    const I* indices = X.indices.data();
+    const double* weight = w.data();
+    for_rows(X, out, threads, [=](std::size_t k, std::size_t end) {
+        double a = 0, b = 0, c = 0, d = 0;  // independent sums hide the latency of the additions
+        for (; k + 4 <= end; k += 4) {
+            a += data[k] * weight[indices[k]];
+            b += data[k + 1] * weight[indices[k + 1]];
+            c += data[k + 2] * weight[indices[k + 2]];
+            d += data[k + 3] * weight[indices[k + 3]];
+        }
+        for (; k < end; ++k) a += data[k] * weight[indices[k]];
+        return (a + b) + (c + d);
+    });
+}
+
+template <class V, class I, class P>
+void csr_row_norms(const Csr<V, I, P>& X, std::span<double> out, int threads) {
+    const V* data = X.data.data();
+    for_rows(X, out, threads, [=](std::size_t k, std::size_t end) {
+        double sum = 0;
+        for (; k < end; ++k) sum += static_cast<double>(data[k]) * static_cast<double>(data[k]);
+        return std::sqrt(sum);
+    });
+}
+
+// Each block of rows adds into a vector of its own; out = ((first + second) + third) + ...
+template <class Scatter>
+void sum_partials(std::size_t blocks, std::span<double> out, int threads, double work, Scatter&& scatter) {
+    const std::size_t columns = out.size();
+    const bool alone = team_size(blocks, threads, work) == 1;
+    const std::size_t kept = blocks < 2 ? 0 : alone ? 1 : blocks - 1;
+    const auto partials = std::make_unique_for_overwrite<double[]>(kept * columns);
+    const auto fill = [&](std::size_t block, double* sum) {
+        std::fill_n(sum, columns, 0.0);
+        scatter(block, sum);
+    };
+    if (alone) {  // one vector, still in the cache, serves every block after the first
+        fill(0, out.data());
+        for (std::size_t block = 1; block < blocks; ++block) {
+            fill(block, partials.get());
+            for (std::size_t j = 0; j < columns; ++j) out[j] += partials[j];
+        }
+        return;
+    }
+    parallel_blocks(blocks, threads, work, [&](std::size_t block) {
+        fill(block, block == 0 ? out.data() : partials.get() + (block - 1) * columns);
+    });
+    parallel_ranges(columns, threads, static_cast<double>(kept * columns),
+                    [&](std::size_t begin, std::size_t end) {
+                        for (std::size_t block = 0; block < kept; ++block)
+                            for (std::size_t j = begin; j < end; ++j) out[j] += partials[block * columns + j];
+                    });
+}
+
+// Blocks worth their vectors: adding those up stays a fraction of the product itself.
+inline std::size_t partial_count(std::size_t values, std::size_t columns) {
+    return std::clamp<std::size_t>(values / (4 * std::max<std::size_t>(columns, 1)), 1, 16);
+}
+
+template <class V, class I, class P>
+void csr_tdot(const Csr<V, I, P>& X, std::span<const double> alpha, std::span<double> out, int threads) {
+    const V* data = X.data.data();
+    const I* indices = X.indices.data();
+    const std::size_t blocks = partial_count(X.data.size(), out.size());
+    sum_partials(blocks, out, threads, 2.0 * static_cast<double>(X.data.size()),
+                 [&](std::size_t block, double* sum) {
+                     const std::size_t last = X.block_begin(block + 1, blocks);
+                     for (std::size_t i = X.block_begin(block, blocks); i < last; ++i) {
+                         const double a = alpha[i];
+                         if (a == 0) continue;
+                         const std::size_t end = X.end(i);
+                         for (std::size_t k = X.begin(i); k < end; ++k) sum[indices[k]] += a * data[k];
+                     }
+                 });
+}
+
+}  // namespace minorant

@@ -1,0 +1,107 @@
+// Products with a row-major matrix X; values float or double, sums in double.
+//
+//     dense_dot: X w        dense_tdot: Xᵀ α        dense_row_norms: ‖x_i‖₂
+//
+// A row is summed in eight interleaved lanes, an order that vector units of any width can follow: the result
+// does not depend on the one that runs.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "csr.hpp"
+#include "lanes.hpp"
+#include "parallel.hpp"
+
+namespace minorant {
+
+template <class V>
+struct Dense {
+    std::span<const V> data;
+    std::size_t rows, columns;
+
+    const V* row(std::size_t i) const { return data.data() + i * columns; }
+};
+
+template <class V, class W>
+MINORANT_INLINE double dot(const V* a, const W* b, std::size_t n) {
+    double lanes[kLanes] = {};
+    std::size_t j = 0;
+    for (; j + kLanes <= n; j += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            lanes[lane] += static_cast<double>(a[j + lane]) * static_cast<double>(b[j + lane]);
+    for (std::size_t lane = 0; j + lane < n; ++lane)
+        lanes[lane] += static_cast<double>(a[j + lane]) * static_cast<double>(b[j + lane]);
+    return fold(lanes);
+}
+
+MINORANT_CLONES inline double row_dot(const float* a, const double* b, std::size_t n) { return dot(a, b, n); }
+MINORANT_CLONES inline double row_dot(const double* a, const double* b, std::size_t n) {
+    return dot(a, b, n);
+}
+MINORANT_CLONES inline double row_dot(const float* a, const float* b, std::size_t n) { return dot(a, b, n); }
+
+// sum += Σ α_r x_r for four rows at once: a quarter of the traffic on `sum`
+template <class V>
+MINORANT_INLINE void add_four(const std::array<const V*, 4>& x, const std::array<double, 4>& alpha,
+                              double* sum, std::size_t columns) {
+    const V *p = x[0], *q = x[1], *r = x[2], *s = x[3];
+    const double a = alpha[0], b = alpha[1], c = alpha[2], d = alpha[3];
+    for (std::size_t j = 0; j < columns; ++j) sum[j] += (a * p[j] + b * q[j]) + (c * r[j] + d * s[j]);
+}
+
+MINORANT_CLONES inline void add_rows(const std::array<const float*, 4>& x, const std::array<double, 4>& alpha,
+                                     double* sum, std::size_t columns) {
+    add_four(x, alpha, sum, columns);
+}
+MINORANT_CLONES inline void add_rows(const std::array<const double*, 4>& x,
+                                     const std::array<double, 4>& alpha, double* sum, std::size_t columns) {
+    add_four(x, alpha, sum, columns);
+}
+
+// out[i] = reduce(row i)
+template <class V, class F>
+void for_rows(const Dense<V>& X, std::span<double> out, int threads, F&& reduce) {
+    const std::size_t height = std::max<std::size_t>(1, 8 * kBlock / std::max<std::size_t>(X.columns, 1));
+    parallel_blocks((X.rows + height - 1) / height, threads, 2.0 * static_cast<double>(X.data.size()),
+                    [&](std::size_t block) {
+                        const std::size_t last = std::min(X.rows, (block + 1) * height);
+                        for (std::size_t i = block * height; i < last; ++i) out[i] = reduce(X.row(i));
+                    });
+}
+
+template <class V>
+void dense_dot(const Dense<V>& X, std::span<const double> w, std::span<double> out, int threads) {
+    for_rows(X, out, threads, [&](const V* x) { return row_dot(x, w.data(), X.columns); });
+}
+
+template <class V>
+void dense_row_norms(const Dense<V>& X, std::span<double> out, int threads) {
+    for_rows(X, out, threads, [&](const V* x) { return std::sqrt(row_dot(x, x, X.columns)); });
+}
+
+template <class V>
+void dense_tdot(const Dense<V>& X, std::span<const double> alpha, std::span<double> out, int threads) {
+    const std::size_t blocks = partial_count(X.data.size(), X.columns);
+    sum_partials(
+        blocks, out, threads, 2.0 * static_cast<double>(X.data.size()), [&](std::size_t block, double* sum) {
+            const std::size_t last = X.rows * (block + 1) / blocks;
+            std::array<const V*, 4> x;  // rows that wait for the next sweep; those with α_i = 0 never do
+            std::array<double, 4> scale;
+            std::size_t waiting = 0;
+            for (std::size_t i = X.rows * block / blocks; i < last; ++i) {
+                if (alpha[i] == 0) continue;
+                x[waiting] = X.row(i);
+                scale[waiting++] = alpha[i];
+                if (waiting < 4) continue;
+                add_rows(x, scale, sum, X.columns);
+                waiting = 0;
+            }
+            if (waiting == 0) return;
+            for (; waiting < 4; ++waiting) x[waiting] = x[0], scale[waiting] = 0;
+            add_rows(x, scale, sum, X.columns);
+        });
+}
+
+}  // namespace minorant

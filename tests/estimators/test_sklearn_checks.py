@@ -1,0 +1,21 @@
+"""Every check that scikit-learn has for an estimator, with no expected failure."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from minorant import LinearSVC
+
+
+# Some checks lower max_iter on purpose or ask for a fit of noise in few iterations: that must warn, and nothing else may.
+@pytest.mark.filterwarnings("default::minorant.NotCertified")
+@pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        LinearSVC(),
+        LinearSVC(fit_intercept=False),
+        LinearSVC(class_weight="balanced", warm_start=True),
+        LinearSVC(solver="agm-1", smoothing="none"),
+    ]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

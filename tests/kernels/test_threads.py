@@ -1,0 +1,69 @@
+"""Bit-identical results for any number of threads, on sizes at which several threads run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from minorant import _core
+
+THREADS = [2, 3, 4, 7]
+
+
+def same(call):
+    """call(threads) gives the same bits for every number of threads."""
+    alone = call(1)
+    assert alone.any()
+    for threads in THREADS:
+        for _ in range(3):  # the blocks meet the threads in another order each time
+            assert call(threads).tobytes() == alone.tobytes()
+
+
+def flat(*results):
+    return np.concatenate([np.ravel(r) for r in results])
+
+
+@pytest.fixture(scope="module")
+def sparse():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((9000, 700), density=0.05, format="csr", rng=rng, data_sampler=rng.standard_normal)
+    X.data[:] *= 10.0 ** rng.integers(-6, 7, X.nnz)  # so that another order of the additions shows
+    return X, rng.standard_normal(700), rng.standard_normal(9000)
+
+
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+def test_sparse_products(sparse, value):
+    X, w, alpha = sparse
+    arrays = X.data.astype(value), X.indices.astype(np.int32), X.indptr.astype(np.int64)
+    same(lambda threads: _core.csr_dot(*arrays, w, threads))
+    same(lambda threads: _core.csr_tdot(*arrays, alpha, 700, threads))
+    same(lambda threads: _core.csr_row_norms(*arrays, threads))
+
+
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(9000, 70), (60, 9000)])
+def test_dense_products(value, shape):
+    rng = np.random.default_rng(1)
+    X = (rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 7, shape)).astype(value)
+    w, alpha = rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
+    same(lambda threads: _core.dense_dot(X, w, threads))
+    same(lambda threads: _core.dense_tdot(X, alpha, threads))
+    same(lambda threads: _core.dense_row_norms(X, threads))
+
+
+@pytest.mark.parametrize("mu", [1e-6, 0.1, 3.0])
+def test_hinge(mu):
+    rng = np.random.default_rng(2)
+    n = 150_000
+    u, y, c = rng.normal(size=n), np.where(rng.random(n) < 0.3, 1.0, -1.0), rng.exponential(size=n)
+    c /= c.sum()
+    same(lambda threads: flat(*_core.smoothed_hinge(u, y, c, mu, True, 0.0, threads)))
+    same(lambda threads: flat(*_core.smoothed_hinge(u, y, c, mu, False, 0.0, threads)))
+    same(lambda threads: flat(*_core.hinge(u, y, c, True, threads)))
+
+
+def test_a_number_of_threads_below_one_means_one(sparse):
+    X, w, _ = sparse
+    assert (_core.csr_dot(X.data, X.indices, X.indptr, w, 0) == _core.csr_dot(X.data, X.indices, X.indptr, w, 1)).all()
+    assert (_core.csr_dot(X.data, X.indices, X.indptr, w, -3) == _core.csr_dot(X.data, X.indices, X.indptr, w, 1)).all()
