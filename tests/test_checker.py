@@ -119,7 +119,7 @@ def test_points_that_prove_nothing(changes, reason):
     assert reason in "; ".join(verdict.problems)
 
 
-def test_a_value_below_the_bound_is_impossible(monkeypatch):
+def test_a_value_below_the_bound_is_impossible():
     X, y = draw(4)
     fit = fit_linear(X, y, fit_intercept=False, tol=1e-8)
     bias = fit_linear(X, y, tol=1e-8)
@@ -179,6 +179,7 @@ def test_reads_what_the_library_reads(tmp_path, text, compress):
         lzma.compress(b"1 1:1\n" * 1000)[:-9],
         b"\x00\xff\x00",
     ],
+    ids=range(13),
 )
 def test_bad_data(tmp_path, content):
     path = tmp_path / "data"
