@@ -55,20 +55,20 @@ def check(X, y, fit, **changes):
 def test_agrees_with_the_library(storage, bias, weighted):
     X, y = draw(0)
     weight = np.arange(y.size) % 4 if weighted else None
-    fit = fit_linear(X, y, sample_weight=weight, fit_intercept=bias, tol=1e-6)
+    fit = fit_linear(X, y, C=0.1, sample_weight=weight, fit_intercept=bias)
     verdict = check(storage(X), y, fit)
     certificate = fit.certificates[0]
     assert verdict.problems == []
     assert verdict.primal == pytest.approx(certificate.primal, rel=1e-12)
     assert verdict.dual == pytest.approx(certificate.dual, rel=1e-12)
-    assert 0 <= verdict.relative_gap <= 1e-6
+    assert 0 <= verdict.relative_gap <= 1e-3
     assert checker.disagreements(verdict, certificate.primal, certificate.dual) == []
 
 
 def test_float32_data_are_summed_in_float64():
     X, y = draw(1, n=400)
     small = X.astype(np.float32)
-    fit = fit_linear(small, y, tol=1e-5)
+    fit = fit_linear(small, y, C=0.01)
     certificate = fit.certificates[0]
     for data in (small, csr_array(small)):
         verdict = check(data, y, fit)
@@ -87,8 +87,8 @@ def test_the_formulas_on_a_problem_solved_by_hand():
 
 def test_what_is_off_the_plane_is_charged_to_the_bound():
     X, y = draw(2)
-    fit = fit_linear(X, y, tol=1e-6)
-    optimum = fit_linear(X, y, tol=1e-10).certificates[0]
+    fit = fit_linear(X, y, C=0.01)
+    optimum = fit_linear(X, y, C=0.01, tol=1e-8, smoothing="none").certificates[0]
     alpha = fit.certificates[0].alpha.copy()
     i = int(np.flatnonzero((alpha > 0) & (alpha < 1 / y.size))[0])
     alpha[i] += 1e-12  # rounding, as far as the checker is concerned
@@ -115,14 +115,14 @@ def test_what_is_off_the_plane_is_charged_to_the_bound():
 )
 def test_points_that_prove_nothing(changes, reason):
     X, y = draw(3)
-    verdict = check(X, y, fit_linear(X, y), **changes)
+    verdict = check(X, y, fit_linear(X, y, C=0.1), **changes)
     assert reason in "; ".join(verdict.problems)
 
 
 def test_a_value_below_the_bound_is_impossible():
     X, y = draw(4)
-    fit = fit_linear(X, y, fit_intercept=False, tol=1e-8)
-    bias = fit_linear(X, y, tol=1e-8)
+    fit = fit_linear(X, y, C=0.1, fit_intercept=False)
+    bias = fit_linear(X, y, C=0.1)
     # A better model than the class allows: the bias that it claims not to have.
     verdict = check(X, y, fit, w=bias.certificates[0].w, b=bias.certificates[0].intercept)
     assert verdict.primal < verdict.dual

@@ -136,7 +136,7 @@ def fit_linear(
         raise InputError("there are no examples")
     classes = np.unique(labels)
     if classes.size < 2:
-        raise InputError(f"a classifier needs examples of two classes or more; y has only one class: {classes[0]!r}")
+        raise InputError(f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}")
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = float(A.shape[0] if weight is None else weight.sum())
     dtype: type = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64

@@ -13,7 +13,7 @@ from minorant.io import LinearModel, load_svmlight, save_cache
 @pytest.fixture(params=[2, 3])
 def fitted(request, run, write, draw):
     data = write("d.txt", *draw(5, k=request.param))
-    assert run("fit", data, "-o", "m", "--tol", "1e-4").status == 0
+    assert run("fit", data, "-o", "m", "-c", "0.1", "--tol", "1e-4").status == 0
     return data
 
 
@@ -107,7 +107,7 @@ def test_other_data(run, fitted, write):
     label = lines[0].split(maxsplit=1)[1]
     assert "have the label 9" in run("certify", "m", write("label.txt", "".join(["9 " + label, *lines[1:]]))).err
     assert "index is out of range" in run("certify", "m", write("wide.txt", "".join([*lines[:-1], "1 77:1\n"]))).err
-    changed = write("changed.txt", "".join([lines[0].replace(":", ":1", 1), *lines[1:]]))
+    changed = write("changed.txt", "".join(line.replace(":", ":1", 1).replace(":1-", ":-1") for line in lines))
     assert run("certify", "m", changed).status == 2
 
 

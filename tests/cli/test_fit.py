@@ -16,19 +16,19 @@ from minorant.linear import fit_linear
 
 
 def test_the_model_is_that_of_the_library(run, binary, draw):
-    ran = run("fit", binary, "-o", "m", "-c", "0.5", "-e", "1e-4")
+    ran = run("fit", binary, "-o", "m", "-c", "0.5", "-e", "2e-4")
     assert ran.status == 0
     assert ran.err == ""
     assert "60 rows, 6 features, 2 classes" in ran.out
     assert "1 against -1: J(w) = " in ran.out
     assert "Model: m" in ran.out
     X, y = draw(0)
-    fit = fit_linear(X, y, C=0.5, tol=1e-4)
+    fit = fit_linear(X, y, C=0.5, tol=2e-4)
     model = LinearModel.load("m")
     np.testing.assert_allclose(model.coef, fit.coef, rtol=1e-9, atol=1e-12)
     assert model.classes == [-1, 1]
     assert model.lam == fit.lam == pytest.approx(1 / 30)
-    assert model.tol == 1e-4
+    assert model.tol == 2e-4
     assert model.weights is None
     assert model.certificates[0]["status"] == "CERTIFIED"
     assert model.certificates[0]["primal"] == pytest.approx(fit.certificates[0].primal, rel=1e-12)
@@ -129,7 +129,7 @@ def test_a_log_that_cannot_go_on_does_not_cost_the_model(run, binary):
     ("text", "reason"),
     [
         ("", "no rows"),
-        ("1 1:2\n1 1:3\n", "at least two classes"),
+        ("1 1:2\n1 1:3\n", "y has only one class: 1.0"),
         ("1 1:nan\n-1 1:1\n", "data.txt:1: value in '1:nan' is not finite"),
         ("1 1:1\n-1 1:inf\n", "data.txt:2:"),
         ("1 1:1\n-1 garbage\n", "data.txt:2: expected index:value"),
@@ -207,7 +207,7 @@ def test_a_failed_fit_leaves_the_old_model(run, binary, write):
 
 
 def test_the_file_holds_a_proof(run, three):
-    run("fit", three, "-o", "m", "--tol", "1e-5")
+    run("fit", three, "-o", "m", "-c", "0.01", "--tol", "1e-4")
     lines, status = checker.check_files("m", three)
     assert status == 0
-    assert lines[-1].startswith("CONFIRMED: every model is within 1e-05")
+    assert lines[-1].startswith("CONFIRMED: every model is within 0.0001")
