@@ -146,6 +146,7 @@ def test_judgment():
     assert checker.judge({"a": good}, 1e-3)[1] == 0
     assert checker.judge({"a": good, "b": wide}, 1e-3)[1] == 3
     assert checker.judge({"a": wide, "b": false, "c": good}, 1e-3)[1] == 2
+    assert checker.judge({"a": false, "b": wide}, 1e-3)[1] == 2
     assert checker.judge({"a": checker.Verdict(1.0, float("nan"), [])}, 1e-3)[1] == 3
 
 
