@@ -60,9 +60,9 @@ def check_hinge(
 ) -> Verdict:
     """Recompute J(w, b) and D(alpha) for labels y of ±1; X is anything with `X @ w`, `X.T @ a`, `abs(X)`, `X.shape`."""
     y, w, alpha, c = (np.asarray(v, dtype=np.float64) for v in (y, w, alpha, c))
+    if not (c.min() >= 0 and abs(math.fsum(np.minimum(c, 2.0)) - 1.0) <= rounding):
+        return Verdict(math.nan, math.nan, ["the weights must not be negative and must sum to 1"])
     problems = []
-    if abs(c.sum() - 1.0) > rounding or c.min() < 0:
-        problems.append(f"the weights must be ≥ 0 and sum to 1; the least is {c.min():g}, the sum {c.sum():.12g}")
     if not free_bias and b != 0:
         problems.append(f"a model without intercept has the intercept {b:g}")
 
