@@ -60,9 +60,9 @@ def check_hinge(
 ) -> Verdict:
     """Recompute J(w, b) and D(alpha) for labels y of ±1; X is anything with `X @ w`, `X.T @ a`, `abs(X)`, `X.shape`."""
     y, w, alpha, c = (np.asarray(v, dtype=np.float64) for v in (y, w, alpha, c))
+    if not (c.min() >= 0 and abs(math.fsum(np.minimum(c, 2.0)) - 1.0) <= rounding):
+        return Verdict(math.nan, math.nan, ["the weights must not be negative and must sum to 1"])
     problems = []
-    if abs(c.sum() - 1.0) > rounding or c.min() < 0:
-        problems.append(f"the weights must be ≥ 0 and sum to 1; the least is {c.min():g}, the sum {c.sum():.12g}")
     if not free_bias and b != 0:
         problems.append(f"a model without intercept has the intercept {b:g}")
 
@@ -146,9 +146,9 @@ def read_data(path: str, n_features: int, zero_based: bool | None = None) -> tup
     if not labels:
         raise Unusable(f"{path}: no rows")
     first = 0 if zero_based or (zero_based is None and 0 in columns) else 1
-    j, x, y = np.array(columns, dtype=np.int64) - first, np.array(values, dtype=float), np.array(labels)
-    if j.size and not (j.min() >= 0 and j.max() < n_features):
+    if columns and not first <= min(columns) <= max(columns) < n_features + first:
         raise Unusable(f"{path}: an index is out of range: the model has {n_features} features")
+    j, x, y = np.array(columns, dtype=np.int64) - first, np.array(values, dtype=float), np.array(labels)
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise Unusable(f"{path}: has a number that is not finite")
     return Triplets(np.array(rows, dtype=np.int64), j, x, (y.size, n_features)), y
@@ -160,7 +160,7 @@ def read_model(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
         content = file.read()
     try:
         return _parse_model(content)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise Unusable(f"{path}: not a usable model file: {type(error).__name__}: {error}") from None
 
 

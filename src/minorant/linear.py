@@ -127,6 +127,8 @@ def fit_linear(
     _announce_pure_kernels()
     if not (np.isfinite(C) and C > 0):
         raise InputError(f"C must be a finite number > 0; got {C}")
+    if max_time is not None and not max_time > 0:
+        raise InputError(f"max_time must be positive seconds; got {max_time}")
     A, labels = as_linear_map(X, threads), np.asarray(y)
     if labels.shape != (A.shape[0],):
         raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")
@@ -134,7 +136,7 @@ def fit_linear(
         raise InputError("there are no examples")
     classes = np.unique(labels)
     if classes.size < 2:
-        raise InputError(f"a classifier needs examples of two classes or more; y has only one class: {classes[0]!r}")
+        raise InputError(f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}")
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = float(A.shape[0] if weight is None else weight.sum())
     dtype: type = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64

@@ -69,8 +69,9 @@ def _run(words: list[str]) -> int:
     if not words:
         parser.print_help()
         return BAD_INPUT
-    if not words[0].startswith("-") and words[0] not in commands:
-        raise _Usage(f"unknown command {words[0]!r}{_near(words[0], commands)} Commands: {', '.join(commands)}.")
+    if words[0] not in {**commands, **dict.fromkeys(parser._option_string_actions)}:
+        near = _near(words[0], [*commands, "--help", "--version"])
+        raise _Usage(f"unknown command {words[0]!r}{near} Commands: {', '.join(commands)}.")
     try:
         args, unknown = parser.parse_known_args(_class_weights(words))
     except SystemExit as done:  # after --help and --version

@@ -10,6 +10,7 @@ from minorant import checker
 from minorant.cli import CERTIFIED, NOT_CERTIFIED
 from minorant.cli._watch import Log
 from minorant.cli.fit import to_model
+from minorant.io import load_data
 from minorant.io._atomic import replace_file
 from minorant.linear import fit_linear
 from minorant.report import gap_svg
@@ -30,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output)
     folder.mkdir(parents=True, exist_ok=True)
     data, model, log_file, picture = (folder / name for name in ("data.txt", "model", "run.jsonl", "gap.svg"))
-    X, y = load_breast_cancer(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    dump_svmlight_file(X, 2 * y - 1, str(data), zero_based=False)
+    tumors, benign = load_breast_cancer(return_X_y=True)
+    dump_svmlight_file(StandardScaler().fit_transform(tumors), 2 * benign - 1, str(data), zero_based=False)
+    X, y = load_data(data)
 
     with Log(str(log_file)) as log:
         log.write(
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         def record(row: int, progress: Progress) -> None:
             log.write({"class": row, **progress._asdict()})
 
-        fit = fit_linear(X, 2 * y - 1, C=_C, tol=_TOL, callback=record)
+        fit = fit_linear(X, y, C=_C, tol=_TOL, callback=record)
         certificate = fit.certificates[0]
         log.write({"status": certificate.status.name, "primal": certificate.primal, "dual": certificate.dual})
     to_model(fit, _TOL).save(model)
@@ -55,11 +56,11 @@ def run(args: argparse.Namespace) -> int:
         f"  D(α) = {certificate.dual:.10f}   a lower bound: no linear SVM on these data has an objective below it\n"
         f"  gap  = {certificate.gap:.10f}   so the model is at most this far from the best one, "
         f"{certificate.relative_gap:.1e} of J\n\n"
-        f"That took {certificate.n_products} products with the data. The α that proves it is in the model file: anyone\n"
-        "can check it. An independent program, NumPy and nothing of what fitted the model, reads the files and finds:\n\n"
+        f"That took {certificate.n_products} products with the data. The α that proves it is in the model file, for\n"
+        "anyone to check. An independent program, with NumPy alone, reads the files again and finds:\n\n"
         + "".join(f"  {line}\n" for line in lines)
         + f"\nThe picture of it: {picture}\n\nGo on with\n\n"
-        f"  minorant fit {data} -o {model} -c 1 --tol 1e-3\n"
+        f"  minorant fit {data} -o {model} -c 0.1\n"
         f"  minorant certify {model} {data}\n"
         f"  minorant predict {data} {model} -o {folder / 'labels.txt'}\n"
         f"  python {checker.__file__} {model} {data}"

@@ -29,11 +29,12 @@ def run(args: argparse.Namespace) -> int:
     lines = [labels[k] for k in chosen]
     if args.scores:
         lines = [f"{line} {' '.join(map(repr, row))}" for line, row in zip(lines, scores.tolist(), strict=True)]
-    text = "".join(line + "\n" for line in lines)
     if args.output is None:
-        sys.stdout.write(text)
+        # In blocks: of one large write an unbuffered stream (PYTHONUNBUFFERED) may drop the end without an error.
+        for first in range(0, len(lines), 1000):
+            print("\n".join(lines[first : first + 1000]))
     else:
-        replace_file(args.output, text.encode())
+        replace_file(args.output, "".join(line + "\n" for line in lines).encode())
     truth = np.isin(y, model.classes) if not isinstance(model.classes[0], str) else np.zeros(y.size, dtype=bool)
     if truth.any() and not args.quiet:
         right = int(np.sum(np.array(model.classes)[chosen] == y))

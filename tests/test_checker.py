@@ -1,0 +1,303 @@
+"""The checker: it agrees with the library, is independent of it, and lets nothing false pass."""
+
+from __future__ import annotations
+
+import ast
+import bz2
+import gzip
+import json
+import lzma
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+
+from minorant import checker
+from minorant.io import load_svmlight
+from minorant.linear import fit_linear
+
+
+def draw(seed, n=40, p=5):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    X = rng.normal(size=(n, p)) + 0.6 * y[:, None] + 2.0
+    X[rng.random((n, p)) < 0.3] = 0.0
+    return X, y
+
+
+def triplets(X):
+    rows, columns = np.nonzero(X)
+    return checker.Triplets(rows, columns, X[rows, columns], X.shape)
+
+
+def check(X, y, fit, **changes):
+    certificate = fit.certificates[0]
+    n = y.size
+    parts = {
+        "X": X,
+        "y": y,
+        "w": certificate.w,
+        "b": certificate.intercept,
+        "alpha": certificate.alpha,
+        "lam": fit.lam,
+        "c": np.full(n, 1 / n) if certificate.weights is None else certificate.weights,
+        "free_bias": certificate.fit_intercept,
+    }
+    return checker.check_hinge(**{**parts, **changes})
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr_array, csr_matrix, triplets])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_agrees_with_the_library(storage, bias, weighted):
+    X, y = draw(0)
+    weight = np.arange(y.size) % 4 if weighted else None
+    fit = fit_linear(X, y, C=0.1, sample_weight=weight, fit_intercept=bias)
+    verdict = check(storage(X), y, fit)
+    certificate = fit.certificates[0]
+    assert verdict.problems == []
+    assert verdict.primal == pytest.approx(certificate.primal, rel=1e-12)
+    assert verdict.dual == pytest.approx(certificate.dual, rel=1e-12)
+    assert 0 <= verdict.relative_gap <= 1e-3
+    assert checker.disagreements(verdict, certificate.primal, certificate.dual) == []
+
+
+def test_float32_data_are_summed_in_float64():
+    X, y = draw(1, n=400)
+    small = X.astype(np.float32)
+    fit = fit_linear(small, y, C=0.01)
+    certificate = fit.certificates[0]
+    for data in (small, csr_array(small)):
+        verdict = check(data, y, fit)
+        assert verdict.primal == pytest.approx(certificate.primal, rel=1e-12)
+        assert verdict.dual == pytest.approx(certificate.dual, rel=1e-12)
+
+
+def test_the_formulas_on_a_problem_solved_by_hand():
+    # x = 2, -2 and lam = 1/2: J = w²/4 + [1 - 2w]_+, least at w = 1/2 with the value 1/16, where alpha = (1/16, 1/16).
+    X, y, c = np.array([[2.0], [-2.0]]), np.array([1.0, -1.0]), np.array([0.5, 0.5])
+    best = checker.check_hinge(X, y, [0.5], 0.0, [1 / 16, 1 / 16], 0.5, c, True)
+    assert (best.primal, best.dual, best.gap, best.problems) == (1 / 16, 1 / 16, 0.0, [])
+    worse = checker.check_hinge(X, y, [0.25], 0.0, [0.0, 0.0], 0.5, c, True)
+    assert (worse.primal, worse.dual, worse.relative_gap) == (1 / 64 + 1 / 2, 0.0, 1.0)
+
+
+def test_what_is_off_the_plane_is_charged_to_the_bound():
+    X, y = draw(2)
+    fit = fit_linear(X, y, C=0.01)
+    optimum = fit_linear(X, y, C=0.01, tol=1e-8, smoothing="none").certificates[0]
+    alpha = fit.certificates[0].alpha.copy()
+    i = int(np.flatnonzero((alpha > 0) & (alpha < 1 / y.size))[0])
+    alpha[i] += 1e-12  # rounding, as far as the checker is concerned
+    verdict, plain = check(X, y, fit, alpha=alpha), check(X, y, fit, alpha=alpha, free_bias=False, b=0.0)
+    assert verdict.problems == []
+    assert verdict.dual < plain.dual
+    assert verdict.dual <= optimum.primal
+    # An honest bias bound: the charge covers b* times the residual.
+    assert plain.dual - verdict.dual >= abs(optimum.intercept) * abs(y @ alpha)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"alpha": np.full(40, -1e-3)}, "alpha of row 1 is"),
+        ({"alpha": np.full(40, 1.0)}, "alpha of row 1 is"),
+        ({"alpha": np.full(40, 0.01)}, "a free intercept needs 0"),
+        ({"c": np.full(40, 1 / 20)}, "the weights must"),
+        ({"c": np.r_[-0.5, np.full(39, 1.5 / 39)]}, "the weights must"),
+        ({"c": np.full(40, 1e308), "alpha": np.full(40, 1e308)}, "the weights must"),
+        ({"c": np.r_[-9.0, np.full(39, 10 / 39)], "w": np.zeros(5)}, "the weights must"),
+        ({"free_bias": False, "b": 0.1}, "without intercept"),
+        ({"w": np.full(5, 1e200)}, "not both finite"),
+        ({"b": float("nan")}, "not both finite"),
+    ],
+)
+def test_points_that_prove_nothing(changes, reason):
+    X, y = draw(3)
+    verdict = check(X, y, fit_linear(X, y, C=0.1), **changes)
+    assert reason in "; ".join(verdict.problems)
+
+
+def test_a_value_below_the_bound_is_impossible():
+    X, y = draw(4)
+    fit = fit_linear(X, y, C=0.1, fit_intercept=False)
+    bias = fit_linear(X, y, C=0.1)
+    # A better model than the class allows: the bias that it claims not to have.
+    verdict = check(X, y, fit, w=bias.certificates[0].w, b=bias.certificates[0].intercept)
+    assert verdict.primal < verdict.dual
+    assert any("this cannot be" in problem for problem in verdict.problems)
+
+
+def test_claims_are_compared():
+    verdict = checker.Verdict(1.0, 0.999, [])
+    assert checker.disagreements(verdict, 1.0 + 1e-12, 0.999) == []
+    assert "claimed J" in checker.disagreements(verdict, 1.0 + 1e-6, 0.999)[0]
+    assert "claimed lower bound" in checker.disagreements(verdict, 1.0, 0.9991)[0]
+    assert len(checker.disagreements(verdict, float("nan"), float("nan"))) == 2
+
+
+def test_judgment():
+    good, wide, false = (
+        checker.Verdict(1.0, 0.9999, []),
+        checker.Verdict(1.0, 0.5, []),
+        checker.Verdict(1.0, 1.0, ["!"]),
+    )
+    assert checker.judge({"a": good}, 1e-3)[1] == 0
+    assert checker.judge({"a": good, "b": wide}, 1e-3)[1] == 3
+    assert checker.judge({"a": wide, "b": false, "c": good}, 1e-3)[1] == 2
+    assert checker.judge({"a": false, "b": wide}, 1e-3)[1] == 2
+    assert checker.judge({"a": checker.Verdict(1.0, float("nan"), [])}, 1e-3)[1] == 3
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("text", ["+1 1:0.5 3:2 # c\n\n-1 2:1e-3\n-1\n", "1 qid:4 0:1 1:2\n-1 2:3"])
+def test_reads_what_the_library_reads(tmp_path, text, compress):
+    path = tmp_path / "data"
+    path.write_bytes(compress(text.encode()))
+    X, y = load_svmlight(path, n_features=4)
+    ours, labels = checker.read_data(str(path), 4)
+    assert np.array_equal(labels, y)
+    w, a = np.array([1.0, 2.0, 4.0, 8.0]), np.arange(1.0, y.size + 1)
+    np.testing.assert_allclose(ours @ w, X @ w)
+    np.testing.assert_allclose(ours.T @ a, X.T @ a)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"1 2\n",
+        b"1 1:2:3\n",
+        b"x 1:1\n",
+        b"1 1:nan\n",
+        b"inf 1:1\n",
+        b"1 5:1\n",
+        b"1 -1:1\n",
+        b"1 99999999999999999999:1\n",
+        b"\x1f\x8bnot gzip",
+        gzip.compress(b"1 1:1\n" * 1000)[:-9],
+        lzma.compress(b"1 1:1\n" * 1000)[:-9],
+        b"\x00\xff\x00",
+    ],
+    ids=range(13),
+)
+def test_bad_data(tmp_path, content):
+    path = tmp_path / "data"
+    path.write_bytes(content)
+    with pytest.raises((checker.Unusable, OSError)):
+        checker.read_data(str(path), 4)
+
+
+ABOUT = {
+    "format": 1,
+    "model": "linear_svc",
+    "loss": "hinge",
+    "penalty": "l2",
+    "lam": 0.5,
+    "fit_intercept": True,
+    "classes": [-1, 1],
+    "certificates": [{"primal": 1 / 16, "dual": 1 / 16, "status": "CERTIFIED", "n_products": 3}],
+    "n_features": 1,
+}
+
+
+def write_model(path, about=None, tensors=None, header=None):
+    """The format by hand, so that this test shares nothing with the library either."""
+    parts = {"coef": [[0.5]], "intercept": [0.0], "alpha": [[1 / 16, 1 / 16]], **(tensors or {})}
+    entries, buffer = {"__metadata__": {"minorant": json.dumps({**ABOUT, **(about or {})})}}, b""
+    for name, values in parts.items():
+        array = np.array(values, dtype="<f8")
+        span = [len(buffer), len(buffer) + array.nbytes]
+        entries[name] = {"dtype": "F64", "shape": array.shape, "data_offsets": span}
+        buffer += array.tobytes()
+    text = json.dumps({**entries, **(header or {})}).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + buffer)
+    return str(path)
+
+
+def test_a_model_written_by_hand(tmp_path):
+    data = tmp_path / "data"
+    data.write_text("1 1:2\n-1 1:-2\n")
+    assert checker.check_files(write_model(tmp_path / "m"), str(data))[1] == 0
+    weights = {"tensors": {"weights": [0.5, 0.5]}}
+    assert checker.check_files(write_model(tmp_path / "m", **weights), str(data))[1] == 0
+    wide = {"tensors": {"coef": [[0.25]]}, "about": {"certificates": [{"primal": 33 / 64, "dual": 1 / 16}]}}
+    assert checker.check_files(write_model(tmp_path / "m", **wide), str(data))[1] == 3
+    assert checker.check_files(write_model(tmp_path / "m", **wide), str(data), tol=0.9)[1] == 0
+    wide["about"]["tol"] = 0.95
+    assert checker.check_files(write_model(tmp_path / "m", **wide), str(data))[1] == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"about": {"format": 2}},
+        {"about": {"lam": 0}},
+        {"about": {"lam": 10**400}},
+        {"about": {"lam": "1"}},
+        {"about": {"tol": "1"}},
+        {"about": {"classes": [[1], [2], [3]]}},
+        {"about": {"classes": 3}},
+        {"about": {"certificates": []}},
+        {"about": {"certificates": [{"primal": None, "dual": 0}]}},
+        {"about": {"n_features": 2}},
+        {"tensors": {"alpha": [[0.1, float("nan")]]}},
+        {"tensors": {"alpha": 0.1}},
+        {"tensors": {"extra": [1.0]}},
+        {"tensors": {"weights": [1.0]}},
+        {"header": {"__metadata__": {}}},
+        {"header": {"coef": {"dtype": "F64", "shape": [1, 1], "data_offsets": [0, 10**9]}}},
+        {"header": {"coef": {"dtype": "F64", "shape": [1, 1], "data_offsets": [8, 0]}}},
+        {"header": {"coef": {"dtype": "F64", "shape": [1, 2], "data_offsets": [0, 8]}}},
+        {"header": {"coef": {"dtype": "O", "shape": [1, 1], "data_offsets": [0, 8]}}},
+        {"header": {"coef": 3}},
+    ],
+)
+def test_bad_models(tmp_path, changes):
+    with pytest.raises(checker.Unusable, match="not a usable model file"):
+        checker.read_model(write_model(tmp_path / "m", **changes))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff" * 8, b"\x02" + b"\0" * 7 + b"[]", b"garbage " * 9, b"\x05\0\0\0\0\0\0\0[" * 9]
+)
+def test_garbage_models(tmp_path, content):
+    path = tmp_path / "m"
+    path.write_bytes(content)
+    with pytest.raises(checker.Unusable, match="not a usable model file"):
+        checker.read_model(str(path))
+
+
+def test_it_imports_numpy_and_the_standard_library_alone():
+    tree = ast.parse(Path(checker.__file__).read_text())
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names.add(node.module.partition(".")[0])
+    assert names - set(sys.stdlib_module_names) == {"numpy"}
+
+
+def test_it_runs_as_a_file_on_its_own(tmp_path):
+    script = tmp_path / "alone.py"
+    script.write_text(Path(checker.__file__).read_text())
+    (tmp_path / "data").write_text("1 1:2\n-1 1:-2\n")
+    write_model(tmp_path / "m")
+
+    def run(*words):
+        words = [sys.executable, "-I", str(script), *words]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+
+    ran = run("m", "data")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("1 against -1: J = 0.0625, no model is below 0.0625: relative gap 0")
+    (tmp_path / "data").write_text("1 1:2\n-1 1:-3\n")
+    assert run("m", "data").returncode == 2
+    ran = run("m", "absent")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("checker: error: ")
