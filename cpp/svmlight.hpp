@@ -154,8 +154,7 @@ class Reader {
             parse_line(carry_.data(), carry_.data() + carry_.size() - 1);
             carry_.clear();
         }
-        const bool one_based =
-            base_ == Base::kOne || (base_ == Base::kAuto && zero_line_ == 0 && indices_.size() > 0);
+        const bool one_based = base_ == Base::kOne || (base_ == Base::kAuto && zero_line_ == 0);
         if (base_ == Base::kAuto && !one_based && top_line_ != 0) {
             fail(top_line_,
                  "index " + std::to_string(n_features_) + " is out of range: index 0 in line " +

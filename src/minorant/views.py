@@ -90,12 +90,23 @@ class View(ABC):
 
 
 class PrimalView(View):
-    """min over w of g*_mu(A w) + Ω(w)."""
+    """min over w of g*_mu(A w) + Ω(w).
 
-    def __init__(self, problem: Problem, mu: float) -> None:
+    The smoothing may be centered at any α_c of the dual domain, with Δ(α, α_c) in the place of d(α); at the dual
+    solution it would change nothing. In terms of the loss smoothed by d itself that is
+
+        g*_{mu, α_c}(u) = g*_mu(u + mu ∇d(α_c)) - mu (⟨∇d(α_c), α_c⟩ - d(α_c))
+    """
+
+    def __init__(self, problem: Problem, mu: float, center: Vector | None = None) -> None:
         if not mu > 0:
             raise InputError(f"the primal view needs mu > 0 to smooth the loss; got {mu}")
         loss, d = problem.loss, problem.geometry
+        self._shift: Vector | float = 0.0
+        self._drop = 0.0
+        if center is not None:
+            self._shift = mu * loss.geometry.gradient(center)
+            self._drop = dot(self._shift, center) - mu * loss.prox(center)
         self.problem, self.mu, self.geometry, self.psi = problem, mu, d, problem.regularizer
         self.lam2 = problem.regularizer.strong_convexity(d)
         self.lipschitz = problem.norm**2 / (mu * loss.geometry.sigma)
@@ -107,14 +118,15 @@ class PrimalView(View):
         return Point(x, self.problem.A @ x, mirror)
 
     def oracle(self, image: Vector) -> Smoothed:
-        return self.problem.loss.smoothed(image, self.mu)
+        at = self.problem.loss.smoothed(image + self._shift, self.mu)
+        return Smoothed(at.value - self._drop, at.alpha)
 
     def slope(self, witness: Vector) -> Vector:
         return self.problem.A.T @ witness
 
     def divergence(self, x: Point, u: Point, at_u: Smoothed) -> float:
-        at_x = self.oracle(x.image)
-        return self.problem.loss.smoothed_divergence(x.image, at_x, u.image, at_u, self.mu)
+        p, q = x.image + self._shift, u.image + self._shift
+        return self.problem.loss.smoothed_divergence(p, self.oracle(x.image), q, at_u, self.mu)
 
     def candidates(self, x: Point, minorants: tuple[Minorant, ...]) -> Candidates:
         return Candidates(((x.x, x.image),), tuple((_vector(m.witness), m.s) for m in minorants))

@@ -95,7 +95,7 @@ def test_bad_data_is_refused(tmp_path, X, y, reason):
 
 def test_a_directory_with_other_files_is_left_alone(tmp_path, matrix):
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(InputError, match="'thesis.tex', so it is no cache"):
+    with pytest.raises(InputError, match=r"'thesis\.tex', so it is no cache"):
         save_cache(tmp_path, *matrix)
     assert os.listdir(tmp_path) == ["thesis.tex"]
     with pytest.raises(FileExistsError):
@@ -142,7 +142,9 @@ def killed(path, X, y, step, count):
     save_cache(path, X, y)
 
 
-@pytest.mark.parametrize(("step", "count"), [("fsync", 1), ("fsync", 4), ("fsync", 6), ("replace", 1), ("fsync", 7)])
+@pytest.mark.parametrize(
+    ("step", "count"), [("fsync", 1), ("fsync", 4), ("fsync", 6), ("replace", 1), ("fsync", 7)]
+)
 @pytest.mark.parametrize("fresh", [True, False])
 def test_a_killed_writer_leaves_the_old_cache_or_the_new_one(tmp_path, matrix, step, count, fresh):
     X, y = matrix
@@ -171,7 +173,7 @@ def test_missing_directories_are_the_systems_errors(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(NotADirectoryError):
         load_cache(tmp_path / "file")
-    with pytest.raises(InputError, match="no manifest.json, so this is no complete cache"):
+    with pytest.raises(InputError, match=r"no manifest\.json, so this is no complete cache"):
         load_cache(tmp_path)
 
 
@@ -184,14 +186,18 @@ def test_damaged_arrays_are_named(cache, name):
         with pytest.raises(InputError, match=re.escape(f"{path}: truncated or damaged")):
             load_cache(cache)
     np.save(path, np.zeros(3, np.int16))
-    with pytest.raises(InputError, match=re.escape(f"{path}: holds int16 of shape (3,), but the manifest says")):
+    with pytest.raises(
+        InputError, match=re.escape(f"{path}: holds int16 of shape (3,), but the manifest says")
+    ):
         load_cache(cache)
     path.unlink()
     with pytest.raises(InputError, match=re.escape(f"{path}: missing")):
         load_cache(cache)
 
 
-@pytest.mark.parametrize(("name", "place", "value"), [("indices", 3, 7), ("indices", 3, -1), ("indptr", 5, 99)])
+@pytest.mark.parametrize(
+    ("name", "place", "value"), [("indices", 3, 7), ("indices", 3, -1), ("indptr", 5, 99)]
+)
 def test_indices_are_checked_before_use(cache, name, place, value):
     path = half(cache) / f"{name}.npy"
     array = np.load(path)
@@ -204,8 +210,9 @@ def test_indices_are_checked_before_use(cache, name, place, value):
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 2}, {"half": "../cache"}, {"shape": [20]}, {"shape": [20, -1]}, {"shape": 3}, {"nnz": True},
-        {"nnz": 2**60}, {"dtype": "object"}, {"index_dtype": []}, {"source": 3}, {"nnz": 5}, {"shape": [21, 7]},
+        {"format": 2}, {"half": "../cache"}, {"shape": [20]}, {"shape": [20, -1]}, {"shape": 3},
+        {"nnz": True}, {"nnz": 2**60}, {"dtype": "object"}, {"index_dtype": []}, {"source": 3}, {"nnz": 5},
+        {"shape": [21, 7]},
     ],
 )  # fmt: skip
 def test_damaged_manifests_are_named(cache, change):
@@ -215,10 +222,10 @@ def test_damaged_manifests_are_named(cache, change):
         load_cache(cache)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 10**5, "3", '"\ud800'.encode("utf-8", "surrogatepass")])
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"[" * 10**5, b"3", b'"\xed\xa0\x80'])
 def test_manifests_that_are_not_json(cache, text):
-    (cache / "manifest.json").write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InputError, match="manifest.json: "):
+    (cache / "manifest.json").write_bytes(text)
+    with pytest.raises(InputError, match=r"manifest\.json: "):
         load_cache(cache)
     save_cache(cache, np.eye(2), [1, 2])
     assert load_cache(cache)[0].shape == (2, 2)
@@ -227,7 +234,7 @@ def test_manifests_that_are_not_json(cache, text):
 def test_flipped_bits_are_an_input_error_or_a_valid_load(cache):
     rng = np.random.default_rng(0)
     files = [cache / "manifest.json", *(half(cache) / f"{name}.npy" for name in ARRAYS)]
-    refused = 0
+    messages = []
     for _ in range(2000):
         path = files[rng.integers(len(files))]
         whole = path.read_bytes()
@@ -239,15 +246,17 @@ def test_flipped_bits_are_an_input_error_or_a_valid_load(cache):
             assert X.shape[0] == y.size
             assert (X @ np.ones(X.shape[1])).shape == y.shape
         except InputError as error:
-            refused += 1
-            assert str(cache) in str(error)
+            messages.append(str(error))
         path.write_bytes(whole)
-    assert refused > 1000
+    assert len(messages) > 1000
+    assert all(str(cache) in message for message in messages)
 
 
 def test_readers_and_writers_wait_for_each_other(cache, matrix):
     context = multiprocessing.get_context("fork")
-    writers = [context.Process(target=save_cache, args=(cache, k * matrix[0], matrix[1])) for k in range(1, 5)]
+    writers = [
+        context.Process(target=save_cache, args=(cache, k * matrix[0], matrix[1])) for k in range(1, 5)
+    ]
     for writer in writers:
         writer.start()
     while any(writer.is_alive() for writer in writers):

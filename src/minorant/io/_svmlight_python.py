@@ -69,7 +69,7 @@ class SvmlightReader64:
         if self._carry:
             self._parse(bytes(self._carry))
         indices = np.frombuffer(self._indices, np.int32)
-        one_based = self._zero_based is False or (self._zero_based is None and not self._zero_line and indices.size > 0)
+        one_based = self._zero_based is False or (self._zero_based is None and not self._zero_line)
         n = self._n_features
         if self._zero_based is None and not one_based and self._top_line:
             self._fail(

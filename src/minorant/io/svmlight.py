@@ -148,8 +148,7 @@ def _parse(
         raise InputError(f"{name}:{error}") from None
     if y.size == 0:
         raise InputError(f"{name}: no rows; expected lines such as '+1 3:0.5 7:1'")
-    if data.size < 2**31:
-        indptr = indptr.astype(np.int32)
+    indptr = indptr.astype(np.int32 if data.size < 2**31 else np.int64, copy=False)
     X = csr_array((data, indices, indptr), shape=(y.size, n_columns), copy=False)
     X.has_canonical_format = True  # the reader refuses unsorted and repeated indices
     return X, y
