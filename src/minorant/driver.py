@@ -206,7 +206,7 @@ def _settled(problem: Problem, state: State, enough: float) -> Vector | None:
     omega, w = problem.regularizer, state.x.x
     for m in state.minorants:
         if omega.value(w) + omega.conjugate(-m.s) + dot(m.s, w) <= enough:
-            return m.witness
+            return np.asarray(m.witness)
     return None
 
 

@@ -28,7 +28,7 @@ from minorant.problem import Problem
 from minorant.regularizers import L2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -117,12 +117,12 @@ def fit_linear(
     max_time: float | None = None,
     callback: Callable[[int, Progress], object] | None = None,
     threads: int = 1,
-    start: tuple[Sequence[ArrayLike], Sequence[ArrayLike]] | None = None,
+    start: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> LinearFit:
     """Fit a linear SVM, one class against the rest where there are more than two.
 
     `callback(r, progress)` gets the index of the row of `coef` being fitted; a true answer stops the whole fit.
-    `start` is a pair of sequences: a w and an alpha for each row.
+    `start` is a pair of matrices: a w and an alpha in each row.
     """
     _announce_pure_kernels()
     if not (np.isfinite(C) and C > 0):
@@ -136,7 +136,9 @@ def fit_linear(
         raise InputError("there are no examples")
     classes = np.unique(labels)
     if classes.size < 2:
-        raise InputError(f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}")
+        raise InputError(
+            f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
+        )
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     total = float(A.shape[0] if weight is None else weight.sum())
     dtype: type = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
@@ -197,7 +199,8 @@ def _rounded(
     problem: Problem, loss: Hinge, result: Result, dtype: type, tol: float
 ) -> tuple[float, float, Status, NDArray[Any], float]:
     """The solution in the type of the data, and J there: the certificate is of what is returned."""
-    w, intercept = result.w.astype(dtype), float(dtype(result.intercept))
+    w: NDArray[Any] = result.w.astype(dtype)
+    intercept = float(dtype(result.intercept))
     exact = w.astype(np.float64)
     primal = problem.regularizer.value(exact) + loss.value_at(problem.A @ exact, intercept)
     dual, status = result.certificate.dual, result.certificate.status

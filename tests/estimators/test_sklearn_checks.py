@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from minorant import LinearSVC
 
 
-# Some checks lower max_iter on purpose or ask for a fit of noise in few iterations: that must warn, and nothing else may.
+# Some checks lower max_iter on purpose: that must warn, and nothing else may.
 @pytest.mark.filterwarnings("default::minorant.NotCertified")
 @pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(

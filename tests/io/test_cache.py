@@ -142,9 +142,7 @@ def killed(path, X, y, step, count):
     save_cache(path, X, y)
 
 
-@pytest.mark.parametrize(
-    ("step", "count"), [("fsync", 1), ("fsync", 4), ("fsync", 6), ("replace", 1), ("fsync", 7)]
-)
+@pytest.mark.parametrize(("step", "count"), [("fsync", 1), ("fsync", 4), ("fsync", 6), ("replace", 1), ("fsync", 7)])
 @pytest.mark.parametrize("fresh", [True, False])
 def test_a_killed_writer_leaves_the_old_cache_or_the_new_one(tmp_path, matrix, step, count, fresh):
     X, y = matrix
@@ -186,18 +184,14 @@ def test_damaged_arrays_are_named(cache, name):
         with pytest.raises(InputError, match=re.escape(f"{path}: truncated or damaged")):
             load_cache(cache)
     np.save(path, np.zeros(3, np.int16))
-    with pytest.raises(
-        InputError, match=re.escape(f"{path}: holds int16 of shape (3,), but the manifest says")
-    ):
+    with pytest.raises(InputError, match=re.escape(f"{path}: holds int16 of shape (3,), but the manifest says")):
         load_cache(cache)
     path.unlink()
     with pytest.raises(InputError, match=re.escape(f"{path}: missing")):
         load_cache(cache)
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "value"), [("indices", 3, 7), ("indices", 3, -1), ("indptr", 5, 99)]
-)
+@pytest.mark.parametrize(("name", "place", "value"), [("indices", 3, 7), ("indices", 3, -1), ("indptr", 5, 99)])
 def test_indices_are_checked_before_use(cache, name, place, value):
     path = half(cache) / f"{name}.npy"
     array = np.load(path)
@@ -254,9 +248,7 @@ def test_flipped_bits_are_an_input_error_or_a_valid_load(cache):
 
 def test_readers_and_writers_wait_for_each_other(cache, matrix):
     context = multiprocessing.get_context("fork")
-    writers = [
-        context.Process(target=save_cache, args=(cache, k * matrix[0], matrix[1])) for k in range(1, 5)
-    ]
+    writers = [context.Process(target=save_cache, args=(cache, k * matrix[0], matrix[1])) for k in range(1, 5)]
     for writer in writers:
         writer.start()
     while any(writer.is_alive() for writer in writers):

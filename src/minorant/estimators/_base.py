@@ -27,7 +27,7 @@ __all__ = ["LinearClassifier", "NotCertified", "log_progress", "validated", "war
 logger = logging.getLogger("minorant")
 
 
-class NotCertified(ConvergenceWarning):
+class NotCertified(ConvergenceWarning):  # type: ignore[misc]
     """A fit that stopped before its gap was within tol."""
 
 
@@ -43,12 +43,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validated(self, X, reset=False)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
-        return scores.ravel() if scores.shape[1] == 1 else scores
+        return np.asarray(scores.ravel() if scores.shape[1] == 1 else scores)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""
         scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
+from minorant._native import core_or
 from minorant.errors import InputError
 from minorant.io import _svmlight_python
 from minorant.io.cache import load_cache, load_if_current, save_cache
@@ -30,13 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_svmlight", "native"]
 
-_core: Any = _svmlight_python
-if os.environ.get("MINORANT_PURE", "0") in ("", "0"):
-    try:
-        from minorant import _core  # type: ignore[attr-defined, no-redef]
-    except ImportError:
-        _core = _svmlight_python
-
+_core: Any = core_or(_svmlight_python)
 native: bool = _core is not _svmlight_python
 
 CHUNK_BYTES = 1 << 20

@@ -5,25 +5,23 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from minorant._native import core_or
 from minorant.errors import InputError
 from minorant.kernels import _numpy
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from minorant import _core
+
 __all__ = ["BoxPlanePoint", "native", "project_box_plane"]
 
-_core: Any = _numpy
-if os.environ.get("MINORANT_PURE", "0") in ("", "0"):
-    try:
-        from minorant import _core
-    except ImportError:
-        _core = _numpy
+if not TYPE_CHECKING:
+    _core = core_or(_numpy)
 
 native: bool = _core is not _numpy
 

@@ -57,14 +57,14 @@ class Hinge(Loss):
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
 
     def value(self, u: Vector) -> float:
-        return float(kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0])
+        return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0]
 
     def value_at(self, u: Vector, intercept: float) -> float:
         """The loss at a given bias, not the best one."""
         return kernels.dot(self.c, np.maximum(0.0, 1.0 + u - self.y * intercept))
 
     def intercept(self, u: Vector) -> float:
-        return float(kernels.hinge(u, self.y, self.c, self.bias, self._threads)[1])
+        return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[1]
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
         value, alpha, self._guess = kernels.smoothed_hinge(u, self.y, self.c, mu, self.bias, self._guess, self._threads)
@@ -81,7 +81,7 @@ class Hinge(Loss):
         if not self.bias:
             return np.clip(alpha, 0.0, self.c)
         x, _, _ = kernels.box_plane(alpha, np.zeros(self.size), self.c, self.y, 0.0, np.ones(self.size))
-        return np.asarray(x)
+        return x
 
     def start(self) -> Vector:
         return np.zeros(self.size)

@@ -21,7 +21,7 @@ class Csr(LinearMap):
     """X as a SciPy CSR matrix, shared and never densified; its indices are checked once, here."""
 
     def __init__(self, X: Any, threads: int = 1) -> None:
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        dtype: Any = np.float32 if X.dtype == np.float32 else np.float64
         self.data = np.ascontiguousarray(X.data, dtype=dtype)
         self.indices = np.ascontiguousarray(X.indices)
         self.indptr = np.ascontiguousarray(X.indptr)
@@ -30,17 +30,17 @@ class Csr(LinearMap):
         kernels.check_csr(self.indices, self.indptr, *self.shape)
 
     def dot(self, w: Vector) -> Vector:
-        return np.asarray(kernels.csr_dot(self.data, self.indices, self.indptr, w, self._threads))
+        return kernels.csr_dot(self.data, self.indices, self.indptr, w, self._threads)
 
     def tdot(self, alpha: Vector) -> Vector:
         return self._tdot(self.data, alpha)
 
     def row_norms(self) -> Vector:
-        return np.asarray(kernels.csr_row_norms(self.data, self.indices, self.indptr, self._threads))
+        return kernels.csr_row_norms(self.data, self.indices, self.indptr, self._threads)
 
     def column_norms(self, weights: Vector) -> Vector:
         squares = np.square(self.data, dtype=np.float64)
         return np.sqrt(self._tdot(squares, weights))
 
     def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
-        return np.asarray(kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self._threads))
+        return kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self._threads)

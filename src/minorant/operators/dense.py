@@ -21,19 +21,19 @@ class Dense(LinearMap):
     """X as a C-contiguous array; products are summed in float64 and bit-identical for any number of threads."""
 
     def __init__(self, X: NDArray[Any], threads: int = 1) -> None:
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        dtype: Any = np.float32 if X.dtype == np.float32 else np.float64
         self.X = np.ascontiguousarray(X, dtype=dtype)
         self.shape = (X.shape[0], X.shape[1])
         self._threads = threads
 
     def dot(self, w: Vector) -> Vector:
-        return np.asarray(kernels.dense_dot(self.X, w, self._threads))
+        return kernels.dense_dot(self.X, w, self._threads)
 
     def tdot(self, alpha: Vector) -> Vector:
-        return np.asarray(kernels.dense_tdot(self.X, alpha, self._threads))
+        return kernels.dense_tdot(self.X, alpha, self._threads)
 
     def row_norms(self) -> Vector:
-        return np.asarray(kernels.dense_row_norms(self.X, self._threads))
+        return kernels.dense_row_norms(self.X, self._threads)
 
     def column_norms(self, weights: Vector) -> Vector:
         return np.sqrt(weights @ np.square(self.X, dtype=np.float64))
