@@ -21,7 +21,7 @@ def show_versions() -> None:
         "python": platform.python_version(),
         "platform": platform.platform(),
     }
-    for name in ("numpy", "scipy", "scikit-learn", "safetensors", "rich", "matplotlib"):
+    for name in ("numpy", "scipy", "scikit-learn", "safetensors", "matplotlib"):
         try:
             rows[name] = version(name)
         except PackageNotFoundError:

@@ -134,6 +134,7 @@ def fit_linear(
         raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")
     if labels.size == 0:
         raise InputError("there are no examples")
+    _check_memory(*A.shape)
     classes = np.unique(labels)
     if classes.size < 2:
         raise InputError(
@@ -209,6 +210,18 @@ def _rounded(
     elif status is Status.CERTIFIED:
         status = Status.STALLED
     return primal, dual, status, w, intercept
+
+
+def _check_memory(n: int, p: int) -> None:
+    """Refuse a problem whose vectors cannot fit: one wrong index in a small file can ask for 2³¹ columns."""
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        need = 12 * 8 * (n + p)  # a dozen vectors of float64
+        have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if need > have:
+            raise InputError(
+                f"{n} rows and {p} columns need about {need / 2**30:.0f} GiB for the vectors of a fit; this machine "
+                f"has {have / 2**30:.0f}. Is a column index wrong? Else hash or select the columns first."
+            )
 
 
 def resolve_threads(n_jobs: int | None) -> int:

@@ -262,3 +262,9 @@ def test_verbose_logs_and_prints_nothing(cancer, caplog, capsys):
         LinearSVC(C=0.1, tol=1e-4, verbose=1).fit(X, y)
     assert "gap" in caplog.text
     assert capsys.readouterr() == ("", "")
+
+
+def test_more_columns_than_memory_is_an_error_before_anything_is_allocated():
+    X = sp.csr_matrix((np.ones(2), np.array([0, 2**31 - 2]), np.array([0, 1, 2])), shape=(2, 2**40))
+    with pytest.raises(InputError, match="column index"):
+        LinearSVC().fit(X, [0, 1])
