@@ -71,7 +71,7 @@ def test_e7_naive_test_lets_l_explode(kit):
     d, sigma, lam = view.geometry, view.geometry.sigma, view.lam2
     x = z = x0 = view.point(view.start())
     A, G, C, L, largest = 0.0, 0.0 * x0.x, 0.0, view.lipschitz / 4, 0.0
-    for _ in range(400):
+    for _ in range(800):
         L /= 2  # γ_d
         for _ in range(60):
             b = 1 + 2 * lam * A
@@ -164,7 +164,7 @@ def model_excess(kit, method, memory):
     worst = -inf
     for k in range(1, 100, 3):
         for corner in np.eye(6):
-            x = 0.99 * run.states[k + 1].z.x + 0.01 * corner
+            x = 0.9 * run.states[k + 1].z.x + 0.1 * corner
             J = run.objective(x)
             worst = max(worst, model(k + 1, x) - J - (1 - run.states[k + 1].theta) * (model(k, x) - J))
     return worst, broken
