@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Hinge"]
 
 _FEASIBLE = 1e-9  # relative violation of Q that still counts as rounding
+_HEAVY = 1e300  # stands for 1/0 among the weights of the prox-function
 
 
 class Hinge(Loss):
@@ -51,9 +52,9 @@ class Hinge(Loss):
         self.size = self.y.size
         self.signs = -self.y
         self.radius = min(positive, float(self.c[self.y < 0].sum())) if bias else 0.5
-        with np.errstate(divide="ignore"):
-            # An example without weight has α_i = 0: any positive number stands for 1/c_i.
-            self.geometry = WeightedEuclidean(np.where(self.c > 0, 1.0 / self.c, 1.0))
+        with np.errstate(divide="ignore", over="ignore"):
+            # An example without weight has α_i = 0: a finite 1/c_i keeps its products 0, a large one keeps it out of ‖A‖.
+            self.geometry = WeightedEuclidean(np.minimum(1.0 / self.c, _HEAVY))
         self._threads = threads
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
 
