@@ -28,9 +28,9 @@ def problem(X, y, *, weight=None, bias=True, lam=0.3):
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_sparse_is_dense(smoothing, bias):
     X, y = draw()
-    dense, sparse = (solve(problem(M, y, bias=bias), tol=1e-6, smoothing=smoothing) for M in (X, sp.csr_matrix(X)))
+    dense, sparse = (solve(problem(M, y, bias=bias), tol=1e-5, smoothing=smoothing) for M in (X, sp.csr_matrix(X)))
     assert dense.certificate.status is sparse.certificate.status is Status.CERTIFIED
-    assert dense.certificate.primal == pytest.approx(sparse.certificate.primal, rel=2e-6)
+    assert dense.certificate.primal == pytest.approx(sparse.certificate.primal, rel=2e-5)
     short = [
         solve(problem(M, y, bias=bias), tol=0.0, smoothing=smoothing, max_iter=15) for M in (X, sp.csr_matrix(X))
     ]
@@ -70,8 +70,8 @@ def test_weights_are_repetition_in_values(twins):
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_weights_are_repetition_in_solutions(twins, smoothing):
     weighted, plain, count, _ = twins
-    a, b = (solve(p, tol=1e-7, smoothing=smoothing) for p in (weighted, plain))
-    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=2e-7)
+    a, b = (solve(p, tol=1e-5, smoothing=smoothing) for p in (weighted, plain))
+    assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=2e-5)
     # λ-strong convexity turns the gap into a distance: (λ/2)‖w - w*‖² ≤ gap.
     reach = np.sqrt(2 * a.certificate.gap / 0.3) + np.sqrt(2 * b.certificate.gap / 0.3)
     assert np.linalg.norm(a.w - b.w) <= reach
@@ -86,10 +86,10 @@ def test_weight_zero_is_an_absent_row(smoothing, bias):
     weight[::4] = 0.0
     X[0] = 1e6  # what has no weight may be wild
     kept = weight > 0
-    full = solve(problem(X, y, weight=weight, bias=bias), tol=1e-7, smoothing=smoothing)
-    less = solve(problem(X[kept], y[kept], weight=weight[kept], bias=bias), tol=1e-7, smoothing=smoothing)
-    assert full.certificate.primal == pytest.approx(less.certificate.primal, rel=2e-7)
-    assert np.linalg.norm(full.w - less.w) <= 2 * np.sqrt(2e-7 * full.certificate.primal / 0.3)
+    full = solve(problem(X, y, weight=weight, bias=bias), tol=1e-5, smoothing=smoothing)
+    less = solve(problem(X[kept], y[kept], weight=weight[kept], bias=bias), tol=1e-5, smoothing=smoothing)
+    assert full.certificate.primal == pytest.approx(less.certificate.primal, rel=2e-5)
+    assert np.linalg.norm(full.w - less.w) <= 2 * np.sqrt(2e-5 * full.certificate.primal / 0.3)
 
 
 @pytest.mark.parametrize("least", [0.0, 5e-324, 1e-310])
@@ -109,7 +109,7 @@ def test_float32_data(form):
     X, y = draw()
     narrow = form(X.astype(np.float32))
     wide = form(X.astype(np.float32).astype(np.float64))
-    a, b = (solve(problem(M, y), tol=1e-7) for M in (narrow, wide))
+    a, b = (solve(problem(M, y), tol=1e-5) for M in (narrow, wide))
     assert a.n_iter == b.n_iter
     assert np.allclose(a.w, b.w, rtol=1e-9, atol=1e-11)
     assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-11)

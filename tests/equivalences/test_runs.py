@@ -52,15 +52,15 @@ def test_warm_start_from_the_solution(smoothing):
 @pytest.mark.parametrize("smoothing", ["primal", "dual", "none"])
 def test_warm_start_from_another_lambda(smoothing):
     """Never worse than its start, and certified as from the cold."""
-    first = solve(draw(0.1), tol=1e-4, smoothing=smoothing)
+    first = solve(draw(0.1), tol=1e-3, smoothing=smoothing)
     second = draw(0.12)
     began = second.primal(first.w), second.dual(second.loss.project(first.certificate.alpha))
-    warm = solve(second, tol=1e-6, smoothing=smoothing, start=(first.w, first.certificate.alpha))
+    warm = solve(second, tol=1e-5, smoothing=smoothing, start=(first.w, first.certificate.alpha))
     assert warm.certificate.status is Status.CERTIFIED
     assert warm.certificate.primal <= began[0]
     assert warm.certificate.dual >= began[1]
-    cold = solve(draw(0.12), tol=1e-6, smoothing=smoothing)
-    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-6)
+    cold = solve(draw(0.12), tol=1e-5, smoothing=smoothing)
+    assert warm.certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
@@ -95,7 +95,7 @@ def test_one_product_of_each_kind_per_trial_by_hand(view, method):
 def test_solving_does_not_change_the_problem():
     """A second run, on the same object, is the first again up to rounding of the smoothed bias."""
     problem = draw()
-    first = solve(problem, tol=1e-6, smoothing="primal")
-    second = solve(problem, tol=1e-6, smoothing="primal")
+    first = solve(problem, tol=1e-5, smoothing="primal")
+    second = solve(problem, tol=1e-5, smoothing="primal")
     assert first.certificate.n_products == pytest.approx(second.certificate.n_products, rel=0.05)
     assert np.allclose(first.w, second.w, atol=1e-4)
