@@ -293,3 +293,22 @@ def test_data_that_cannot_be_learned(size, smoothing, solver):
     assert r.certificate.primal == pytest.approx(0.5)
     assert r.intercept == pytest.approx(1.0)
     assert np.abs(r.w).max() < 1e-100
+
+
+@pytest.mark.parametrize("lam", [1e8, 1e14, 1e30])
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_regularized_to_nothing(lam, smoothing):
+    r = solve(problem(lam), tol=1e-6, smoothing=smoothing)
+    assert r.certificate.status is Status.CERTIFIED
+    y = draw()[1]
+    assert r.certificate.primal == pytest.approx(2 * min((y > 0).mean(), (y < 0).mean()), rel=1e-6)
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_an_optimum_far_below_the_start(smoothing):
+    """tol is relative to J at the solution: a smoothing chosen for J at the start would end far above it."""
+    y = np.repeat([1.0, -1.0], 20)
+    X = np.random.default_rng(3).standard_normal((40, 4)) + np.outer(y, [6.0, 0, 0, 0])
+    r = solve(Problem(Hinge(y), X, L2(1e-2)), tol=1e-3, smoothing=smoothing)
+    assert r.certificate.status is Status.CERTIFIED
+    assert r.certificate.primal < 1e-2

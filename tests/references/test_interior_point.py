@@ -25,23 +25,26 @@ def problem_of(d):
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_certificate(svm, batch):
+    """Whether or not the run ends in time, what it certifies is true; at most 3 in 10 need more than 2000 iterations."""
+    certified = 0
     for seed in range(batch * SIZE, (batch + 1) * SIZE):
         d = svm.draw(seed)
         problem = problem_of(d)
-        result = solve(
-            problem, tol=TOL, smoothing=SMOOTHINGS[seed % 4], solver=SOLVERS[seed % 3], max_iter=200_000
-        )
+        result = solve(problem, tol=TOL, smoothing=SMOOTHINGS[seed % 4], solver=SOLVERS[seed % 3], max_iter=2000)
         optimum = svm.interior_point(d.X, d.y, problem.loss.c, d.lam, d.bias)
         c = result.certificate
         case = f"seed {seed}"
-        assert c.status is Status.CERTIFIED, case
-        assert c.gap <= TOL * c.primal, case
         assert c.primal - optimum <= c.gap + 1e-9, case
         assert c.dual <= optimum + 1e-9, case
         assert c.primal >= optimum - 1e-9, case
+        if c.status is Status.CERTIFIED:
+            certified += 1
+            assert c.gap <= TOL * c.primal, case
+            assert c.primal - optimum <= TOL * c.primal + 1e-9, case
         scores = d.X @ result.w + result.intercept
         by_hand = 0.5 * d.lam * float(result.w @ result.w) + float(problem.loss.c @ np.maximum(0, 1 - d.y * scores))
         assert by_hand == pytest.approx(c.primal, rel=1e-10, abs=1e-12), case
+    assert certified >= SIZE - 3
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 6, 9])
