@@ -57,3 +57,10 @@ def test_the_reference_is_the_model(svm, seed):
     J = 0.5 * d.lam * cp.sum_squares(w) + c @ cp.pos(1 - cp.multiply(d.y, scores))
     value = cp.Problem(cp.Minimize(J)).solve(solver=cp.CLARABEL)
     assert svm.interior_point(d.X, d.y, c, d.lam, d.bias) == pytest.approx(value, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", [214, 310, 322, 450])
+def test_dual_smoothing_ends(svm, seed):
+    """J* is far below J at the start, and eps = tol·J with it: the smoothing has to follow, or the gap stays open."""
+    result = solve(problem_of(svm.draw(seed)), tol=TOL, smoothing="dual", max_iter=1000)
+    assert result.certificate.status is Status.CERTIFIED
