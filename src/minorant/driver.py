@@ -5,7 +5,7 @@ Smoothing schemes are schedules over views; each yields (view, state) and sees t
     "primal"   homotopy: the loss is smoothed at mu, and mu follows the gap down. At smoothing mu the gap need not fall
                below mu·D (D is the radius of the loss's dual domain), so once  gap ≤ mu·D/2  the method goes on from
                where it is with  mu = gap/(2D),  but never below eps/(2D), which is enough for eps = tol·J.
-    "dual"     one dual view at mu = eps/(2D): the dual problem made strongly convex.
+    "dual"     a dual view at mu = eps/(2D), the dual problem made strongly convex; a new one when J has fallen so far.
     "none"     one dual view at mu = 0.
     "auto"     "none" where Ω is strongly convex, for it was the fastest of the three; else "primal".
 """
@@ -163,7 +163,7 @@ def _schedule(problem: Problem, method: Solver, smoothing: str, best: Best, tol:
     if smoothing == "primal":
         return _homotopy(problem, method, best, tol)
     if smoothing == "dual":
-        return _run(DualView(problem, _enough(problem, best, tol)), method, best)
+        return _smoothed_dual(problem, method, best, tol)
     if smoothing == "none":
         return _run(DualView(problem), method, best)
     raise unknown_option("smoothing", smoothing, ["auto", "primal", "dual", "none"])
@@ -179,6 +179,16 @@ def _run(view: DualView, method: Solver, best: Best) -> Schedule:
     while True:
         state = method.step(view, state)
         yield view, state
+
+
+def _smoothed_dual(problem: Problem, method: Solver, best: Best, tol: float) -> Schedule:
+    """eps = tol·J is known at the solution only: as J falls, a smoothing that was enough is so no more."""
+    while True:
+        mu = _enough(problem, best, tol)
+        for view, state in _run(DualView(problem, mu), method, best):
+            yield view, state
+            if mu > 1.5 * _enough(problem, best, tol):
+                break
 
 
 def _homotopy(problem: Problem, method: Solver, best: Best, tol: float) -> Schedule:
