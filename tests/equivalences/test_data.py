@@ -31,9 +31,7 @@ def test_sparse_is_dense(smoothing, bias):
     dense, sparse = (solve(problem(M, y, bias=bias), tol=1e-5, smoothing=smoothing) for M in (X, sp.csr_matrix(X)))
     assert dense.certificate.status is sparse.certificate.status is Status.CERTIFIED
     assert dense.certificate.primal == pytest.approx(sparse.certificate.primal, rel=2e-5)
-    short = [
-        solve(problem(M, y, bias=bias), tol=0.0, smoothing=smoothing, max_iter=15) for M in (X, sp.csr_matrix(X))
-    ]
+    short = [solve(problem(M, y, bias=bias), tol=0.0, smoothing=smoothing, max_iter=15) for M in (X, sp.csr_matrix(X))]
     assert np.allclose(short[0].w, short[1].w, rtol=1e-10, atol=1e-12)
     assert short[0].certificate.gap == pytest.approx(short[1].certificate.gap, rel=1e-9)
 

@@ -24,7 +24,9 @@ def interior_point(X, y, c, lam, bias):
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
-    solution = clarabel.DefaultSolver(sp.triu(P, format="csc"), q, A, b, [clarabel.NonnegativeConeT(2 * n)], settings).solve()
+    solution = clarabel.DefaultSolver(
+        sp.triu(P, format="csc"), q, A, b, [clarabel.NonnegativeConeT(2 * n)], settings
+    ).solve()
     assert str(solution.status) in ("Solved", "AlmostSolved")
     return solution.obj_val
 
