@@ -6,7 +6,7 @@ Smoothing schemes are schedules over views; each yields (view, state) and sees t
                solved well enough for most of the gap to come from the smoothing, the center moves to the new dual
                point and mu is halved. (Moving the center is the proximal point method on the dual: the gap goes to 0
                even if mu does not.)
-    "dual"     one dual view at mu = eps/(2D): the dual problem made strongly convex.
+    "dual"     a dual view at mu = eps/(2D), the dual problem made strongly convex; a new one when J has fallen so far.
     "none"     one dual view at mu = 0.
     "auto"     "primal".
 """
@@ -164,7 +164,7 @@ def _schedule(problem: Problem, method: Solver, smoothing: str, best: Best, tol:
     if smoothing in ("auto", "primal"):
         return _homotopy(problem, method, best)
     if smoothing == "dual":
-        return _run(DualView(problem, _enough(problem, best, tol)), method, best)
+        return _smoothed_dual(problem, method, best, tol)
     if smoothing == "none":
         return _run(DualView(problem), method, best)
     raise unknown_option("smoothing", smoothing, ["auto", "primal", "dual", "none"])
@@ -180,6 +180,16 @@ def _run(view: DualView, method: Solver, best: Best) -> Schedule:
     while True:
         state = method.step(view, state)
         yield view, state
+
+
+def _smoothed_dual(problem: Problem, method: Solver, best: Best, tol: float) -> Schedule:
+    """eps = tol·J is known at the solution only: as J falls, a smoothing that was enough is so no more."""
+    while True:
+        mu = _enough(problem, best, tol)
+        for view, state in _run(DualView(problem, mu), method, best):
+            yield view, state
+            if mu > 1.5 * _enough(problem, best, tol):
+                break
 
 
 def _homotopy(problem: Problem, method: Solver, best: Best) -> Schedule:

@@ -21,5 +21,5 @@ def unknown_option(kind: str, name: object, allowed: Iterable[str]) -> InputErro
     """The error for a misspelled option, with the nearest name that exists."""
     names = sorted(allowed)
     near = get_close_matches(str(name), names, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     return InputError(f"unknown {kind} {name!r}{hint} Allowed: {', '.join(map(repr, names))}.")

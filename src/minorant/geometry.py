@@ -122,6 +122,9 @@ class Entropy(Geometry):
 
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         log_y = (self.gradient(y) if mirror is None else mirror) - 1.0
-        support = x > 0
-        ratio = np.log(x[support]) - log_y[support]
-        return dot(x[support], ratio) - float(x.sum()) + float(y.sum())
+        rise = x - y
+        near = np.abs(rise) <= 0.5 * y  # there log x - log y cancels, and log1p does not
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(near, np.log1p(rise / y), np.log(x) - log_y)
+        terms = x * np.where(x > 0, ratio, 0.0) - rise
+        return float(terms.sum())

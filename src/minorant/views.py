@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidates", "DualView", "PrimalView", "View"]
 
+_LEAST_WIDTH = 1e-6  # the first step smooths the loss at L: much narrower corners are lost in the rounding of scores
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -161,7 +163,7 @@ class DualView(View):
         self.problem, self.mu, self.geometry = problem, mu, loss.geometry
         self.psi = SmoothedConjugate(loss, mu)
         self.lam2 = mu
-        self.lipschitz = problem.norm**2 / (lam * d.sigma)  # ERRATUM 23
+        self.lipschitz = max(problem.norm**2 / (lam * d.sigma), _LEAST_WIDTH)  # ERRATUM 23
 
     def start(self) -> Vector:
         return self.problem.loss.start()

@@ -51,8 +51,10 @@ class Hinge(Loss):
         self.size = self.y.size
         self.signs = -self.y
         self.radius = min(positive, float(self.c[self.y < 0].sum())) if bias else 0.5
-        # An example without weight has α_i = 0 everywhere.
-        self.geometry = WeightedEuclidean(np.divide(1.0, self.c, out=np.zeros(self.size), where=self.c > 0))
+        with np.errstate(over="ignore"):
+            # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
+            inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.c > 0)
+            self.geometry = WeightedEuclidean(np.minimum(inverse, 1e300))
         self._threads = threads
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
 

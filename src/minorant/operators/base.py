@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Counting", "LinearMap", "Rows", "Transpose", "bound_norm"]
 
+_LEAST_NORM = 1e-100  # bounds a zero matrix too, and its square does not underflow: L must be positive
+
 
 class LinearMap(ABC):
     """A linear map A from R^p to R^n."""
@@ -123,4 +125,4 @@ def bound_norm(A: LinearMap, primal: Geometry, dual: Geometry) -> float:
             raise UnsupportedPair(f"no bound of ‖A‖ is known for w in the geometry {type(primal).__name__}")
         if not np.isfinite(bound * bound):
             raise InputError("the data are too large: the squares of their entries overflow; scale the columns first")
-    return bound
+    return max(bound, _LEAST_NORM)

@@ -1,0 +1,128 @@
+"""The laws of a loss: Fenchel-Young, gradients, the stable divergence, the projection."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+MUS = [1e-3, 0.2, 5.0]
+
+
+def points(case, count, seed=0):
+    rng = np.random.default_rng(seed)
+    return [case.draw(rng) for _ in range(count)]
+
+
+def dual_points(case, count, seed=1):
+    """Points of Q, most of them on its boundary."""
+    rng = np.random.default_rng(seed)
+    loss = case.it
+    return [loss.smoothed(case.draw(rng), rng.choice([1e-6, 0.1, 3.0])).alpha for _ in range(count)]
+
+
+def test_fenchel_young(loss_case):
+    """g*(u) + g(α) ≥ ⟨u, α⟩, and it is an equality at the maximizer."""
+    loss = loss_case.it
+    for u in points(loss_case, 30):
+        value = loss.value(u)
+        for alpha in dual_points(loss_case, 10):
+            assert np.isfinite(loss.conjugate(alpha))
+            assert value + loss.conjugate(alpha) >= float(u @ alpha) - 1e-12 * (1 + abs(value))
+        # As mu → 0 the smoothed maximizer becomes an exact one: equality up to mu·radius.
+        mu = 1e-10
+        alpha = loss.smoothed(u, mu).alpha
+        assert value + loss.conjugate(alpha) - float(u @ alpha) <= mu * loss.radius + 1e-12 * (1 + abs(value))
+
+
+@pytest.mark.parametrize("mu", MUS)
+def test_smoothed_value_is_attained_and_largest(loss_case, mu):
+    """g*_mu(u) = ⟨u, α⟩ - g(α) - mu d(α) at its maximizer, which beats every other α by mu Δ(α', α)."""
+    loss = loss_case.it
+
+    def gain(u, alpha):
+        return float(u @ alpha) - loss.conjugate(alpha) - mu * loss.prox(alpha)
+
+    for u in points(loss_case, 30):
+        at = loss.smoothed(u, mu)
+        rounding = 1e-12 * (1 + abs(at.value))
+        assert gain(u, at.alpha) == pytest.approx(at.value, abs=rounding)
+        for other in dual_points(loss_case, 10):
+            margin = mu * loss.geometry.divergence(other, at.alpha)
+            assert gain(u, other) <= at.value - margin + rounding
+
+
+@pytest.mark.parametrize("mu", [0.2, 5.0])
+def test_gradient_is_the_maximizer(loss_case, mu):
+    loss, rng, h = loss_case.it, np.random.default_rng(2), 1e-6
+    for u in points(loss_case, 20):
+        v = rng.standard_normal(u.size)
+        slope = (loss.smoothed(u + h * v, mu).value - loss.smoothed(u - h * v, mu).value) / (2 * h)
+        assert slope == pytest.approx(float(loss.smoothed(u, mu).alpha @ v), abs=2e-5)
+
+
+def exact_divergence(loss, p, q, mu):
+    """∫ over the segment of the rise of the gradient: g*_mu(p) - g*_mu(q) - ⟨α_q, p - q⟩ without cancellation."""
+    nodes, weights = np.polynomial.legendre.leggauss(20)
+    start, direction = loss.smoothed(q, mu).alpha.astype(np.longdouble), (p - q).astype(np.longdouble)
+    total = np.longdouble(0)
+    pieces = 64  # the gradient is piecewise linear: most pieces are exact
+    for i in range(pieces):
+        for x, w in zip(nodes, weights, strict=True):
+            t = (i + 0.5 * (x + 1)) / pieces
+            rise = loss.smoothed(q + t * (p - q), mu).alpha.astype(np.longdouble) - start
+            total += 0.5 * w / pieces * (rise @ direction)
+    return float(total)
+
+
+@pytest.mark.parametrize("distance", [3.0, 1e-2, 1e-4, 1e-6, 1e-8])
+def test_stable_divergence(loss_case, distance):
+    """Never more than the true value plus a rounding that vanishes with p - q; far from it never much less."""
+    loss, rng, mu = loss_case.it, np.random.default_rng(3), 0.5
+    for q in [rng.standard_normal(loss.size) for _ in range(3)]:
+        p = q + distance * rng.standard_normal(loss.size)
+        at_p, at_q = loss.smoothed(p, mu), loss.smoothed(q, mu)
+        stable = loss.smoothed_divergence(p, at_p, q, at_q, mu)
+        true = exact_divergence(loss, p, q, mu)
+        rounding = 30 * np.finfo(float).eps * (distance + np.abs(at_p.alpha - at_q.alpha).sum())
+        off_plane = np.finfo(float).eps if loss.bias else 0.0  # ⟨y, α⟩ = 0 holds to rounding only
+        assert abs(stable - true) <= rounding + off_plane + 2e-5 * true
+        naive = at_p.value - at_q.value - float(at_q.alpha @ (p - q))
+        assert naive == pytest.approx(true, abs=1e-13 + 2e-5 * true)
+
+
+def test_divergence_of_equal_points_is_not_positive(loss_case):
+    """So that a step that rounding has stopped is accepted."""
+    loss = loss_case.it
+    for u in points(loss_case, 10):
+        at = loss.smoothed(u, 0.3)
+        assert loss.smoothed_divergence(u, at, u, at, 0.3) <= 0.0
+
+
+def test_projection(loss_case):
+    """Into Q, the identity on Q, and not farther from any point of Q than before."""
+    loss, rng = loss_case.it, np.random.default_rng(4)
+    for alpha in dual_points(loss_case, 10):
+        assert np.abs(loss.project(alpha) - alpha).max() <= 1e-15
+        moved = alpha + 0.05 * rng.standard_normal(alpha.size)
+        near = loss.project(moved)
+        assert np.isfinite(loss.conjugate(near))
+        assert np.linalg.norm(near - alpha) <= np.linalg.norm(moved - alpha) * (1 + 1e-12)
+        assert loss.conjugate(alpha + 10.0) == np.inf
+
+
+def test_start_is_the_center(loss_case):
+    """d ≥ 0 with d(start) = 0: else g*_mu ≤ g* fails."""
+    loss = loss_case.it
+    assert loss.prox(loss.start()) == pytest.approx(0.0, abs=1e-15)
+    assert np.isfinite(loss.conjugate(loss.start()))
+    for alpha in dual_points(loss_case, 10):
+        assert 0 <= loss.prox(alpha) <= loss.radius * (1 + 1e-12)
+
+
+def test_intercept_attains_the_loss(loss_case):
+    loss = loss_case.it
+    for u in points(loss_case, 20):
+        b = loss.intercept(u)
+        assert loss.value_at(u, b) == pytest.approx(loss.value(u), rel=1e-12, abs=1e-14)
+        for shift in (-1.0, -1e-3, 1e-3, 1.0):
+            assert not loss.bias or loss.value_at(u, b + shift) >= loss.value(u) - 1e-12
