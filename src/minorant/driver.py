@@ -100,29 +100,35 @@ def solve(
     began, products = perf_counter(), problem.A.products
     best = _start(problem, start)
     trace: list[Progress] = []
-    status = Status.CERTIFIED if best.relative_gap <= tol else Status.MAX_ITER
+    status = _reached(best, tol) or Status.MAX_ITER
     patience = _Patience()
     schedule = _schedule(problem, _method(solver), smoothing, best, tol)
-    while status is not Status.CERTIFIED and len(trace) < max_iter:
+    while status is Status.MAX_ITER and len(trace) < max_iter:
         view, state = next(schedule)
         best.offer(view.candidates(state.x, state.minorants))
         now = perf_counter() - began
         used = problem.A.products - products
         trace.append(Progress(len(trace) + 1, now, used, best.primal, best.dual, state.L, view.mu))
         stop = callback is not None and callback(trace[-1])
-        if best.relative_gap <= tol:
-            status = Status.CERTIFIED
+        if (reached := _reached(best, tol)) is not None:
+            status = reached
         elif stop:
             status = Status.INTERRUPTED
         elif max_time is not None and now >= max_time:
             status = Status.MAX_TIME
         elif patience.exhausted(best.gap):
             status = Status.STALLED
-        if status is not Status.MAX_ITER:
-            break
     alpha = problem.loss.project(best.alpha)
     certificate = Certificate(best.primal, best.dual, alpha, status, problem.A.products - products)
     return Result(best.w, problem.loss.intercept(best.image), certificate, len(trace), tuple(trace))
+
+
+def _reached(best: Best, tol: float) -> Status | None:
+    """Certified within tol; or, for a tol that rounding cannot tell from 0, as close as rounding lets it be."""
+    rounding = 1e-14
+    if best.relative_gap > max(tol, rounding):
+        return None
+    return Status.CERTIFIED if tol >= rounding else Status.STALLED
 
 
 def _check_limits(tol: float, max_iter: int, max_time: float | None) -> None:

@@ -205,10 +205,11 @@ def _rounded(
     exact = w.astype(np.float64)
     primal = problem.regularizer.value(exact) + loss.value_at(problem.A @ exact, intercept)
     dual, status = result.certificate.dual, result.certificate.status
-    if relative(primal - dual, primal) <= tol:
-        status = Status.CERTIFIED
-    elif status is Status.CERTIFIED:
+    within = relative(primal - dual, primal) <= tol
+    if status is Status.CERTIFIED and not within:
         status = Status.STALLED
+    elif status in (Status.MAX_ITER, Status.MAX_TIME) and within:
+        status = Status.CERTIFIED
     return primal, dual, status, w, intercept
 
 
