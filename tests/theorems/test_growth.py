@@ -23,10 +23,10 @@ def test_fixed(fixed_run):
     for k, state in run.steps:
         A = 1 / state.rho
         assert state.L == L
-        assert A >= sigma / (4 * L) * (k + 1) ** 2 * ROUNDING
-        assert A >= first * (1 + sqrt(sigma * lam / (4 * L))) ** (2 * k - 2) * ROUNDING
-        assert A >= first * (1 - sqrt(lam / strong)) ** (1 - k) * ROUNDING
-        assert A >= first * (k + 1) ** 2 / 4 * ROUNDING
+        assert sigma / (4 * L) * (k + 1) ** 2 * ROUNDING <= A
+        assert first * (1 + sqrt(sigma * lam / (4 * L))) ** (2 * k - 2) * ROUNDING <= A
+        assert first * (1 - sqrt(lam / strong)) ** (1 - k) * ROUNDING <= A
+        assert first * (k + 1) ** 2 / 4 * ROUNDING <= A
 
 
 def test_adaptive(run):
@@ -40,9 +40,9 @@ def test_adaptive(run):
             product *= (1 + sqrt(sigma * lam / (4 * L))) ** 2
             sharp /= 1 - sqrt(lam / (L / sigma + view.lam2))
             roots += 1 / sqrt(L)
-        assert A >= product * ROUNDING
-        assert A >= sharp * ROUNDING
-        assert A >= sigma / 4 * roots**2 * ROUNDING
+        assert product * ROUNDING <= A
+        assert sharp * ROUNDING <= A
+        assert sigma / 4 * roots**2 * ROUNDING <= A
 
 
 def test_ratio(run):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 def test_estimate_sequence(run):
     for k, (J, minimum) in enumerate(zip(run.values, run.model_minima, strict=True), 1):
-        assert J <= minimum + 1e-13 * run.scale, f"iteration {k}"
+        assert minimum + 1e-13 * run.scale >= J, f"iteration {k}"
 
 
 def test_the_minimizer_of_the_model_minimizes_it(run):

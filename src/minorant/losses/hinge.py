@@ -53,7 +53,7 @@ class Hinge(Loss):
         self.signs = -self.y
         self.radius = min(positive, float(self.c[self.y < 0].sum())) if bias else 0.5
         with np.errstate(divide="ignore", over="ignore"):
-            # An example without weight has α_i = 0: a finite 1/c_i keeps its products 0, a large one keeps it out of ‖A‖.
+            # An example without weight has α_i = 0: a finite 1/c_i keeps it 0, a large one keeps its row out of ‖A‖.
             self.geometry = WeightedEuclidean(np.minimum(1.0 / self.c, _HEAVY))
         self._threads = threads
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
