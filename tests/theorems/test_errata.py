@@ -98,8 +98,15 @@ def test_e7_no_root_below_the_strong_convexity(kit):
     view = kit.view("quadratic-box")
     q, b, A = 0.5 * view.lam1 - view.lam1, 1.0, 0.0
     assert (b + sqrt(b * b + 4 * q * A)) / (2 * q) < 0
-    states = kit.trajectory(view, AgmInf(), 30, L=1e-3 * view.lam1)
-    assert all(view.lam1 < s.L for s in states[1:])
+    tried = []
+
+    class Spy(AgmInf):
+        def model(self, view, s, theta, rho, lower, average):
+            tried.append((rho, theta))
+            return super().model(view, s, theta, rho, lower, average)
+
+    kit.trajectory(view, Spy(), 30, L=1e-3 * view.lam1)
+    assert all(rho > 0 and 0 < theta <= 1 for rho, theta in tried)
 
 
 def test_e8_models_do_not_lie_above_the_objective(kit):
