@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -95,7 +97,7 @@ class TestTrace:
         r = solve(problem(0.02), tol=1e-4, smoothing=smoothing, solver=solver)
         t = r.trace
         assert [row.iteration for row in t] == list(range(1, len(t) + 1))
-        for old, new in zip(t, t[1:], strict=False):
+        for old, new in itertools.pairwise(t):
             assert new.primal <= old.primal
             assert new.dual >= old.dual
             assert new.seconds >= old.seconds
@@ -178,7 +180,7 @@ class TestInput:
 
     def test_rows(self):
         X, y = draw()
-        with pytest.raises(InputError, match="59 rows.*60 examples"):
+        with pytest.raises(InputError, match=r"59 rows.*60 examples"):
             Problem(Hinge(y), X[:59], L2(1.0))
         with pytest.raises(InputError, match="no columns"):
             Problem(Hinge(y), X[:, :0], L2(1.0))

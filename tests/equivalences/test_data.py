@@ -47,7 +47,7 @@ def twins(request):
 
 
 def test_weights_are_repetition_in_values(twins):
-    weighted, plain, count, repeated = twins
+    weighted, plain, _count, repeated = twins
     rng = np.random.default_rng(2)
     for _ in range(20):
         w = rng.standard_normal(8)

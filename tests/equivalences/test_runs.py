@@ -80,7 +80,7 @@ def test_one_product_of_each_kind_per_trial(smoothing, method, bias):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
-@pytest.mark.parametrize("view", [lambda p: PrimalView(p, 0.05), lambda p: DualView(p), lambda p: DualView(p, 0.05)])
+@pytest.mark.parametrize("view", [lambda p: PrimalView(p, 0.05), DualView, lambda p: DualView(p, 0.05)])
 def test_one_product_of_each_kind_per_trial_by_hand(view, method):
     problem = draw()
     seen = view(problem)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -21,6 +21,9 @@ from minorant.geometry import Entropy, Euclidean, Geometry, WeightedEuclidean
 from minorant.losses import Hinge, Loss
 from minorant.regularizers import L2, Regularizer
 from minorant.regularizers import Entropy as KL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The laws of a regularizer: Fenchel-Young, the closed-form argmin, strong convexity, the divergence of the conjugate."""
+"""The laws of a regularizer: Fenchel-Young, the closed-form argmin, strong convexity, divergence of the conjugate."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def off_center():
     """Two blobs far from the origin: the plane between them needs a bias that a penalty cannot afford."""
     rng = np.random.default_rng(0)
     y = np.repeat([1.0, -1.0], 30)
-    return rng.standard_normal((60, 2)) + np.outer(y, [1.0, 1.0]) + 40.0, y
+    return rng.standard_normal((60, 2)) + np.outer(y, [1.0, 1.0]) + 12.0, y
 
 
 def objective(X, y, w, b, C=1.0):
@@ -29,7 +29,8 @@ def objective(X, y, w, b, C=1.0):
 
 def test_free_bias(off_center):
     X, y = off_center
-    result = solve(Problem(Hinge(y), X, L2(1 / y.size)), tol=1e-8, max_iter=400_000)
+    problem = Problem(Hinge(y), X, L2(1 / y.size))
+    result = solve(problem, tol=1e-8, max_iter=400_000)
     assert result.certificate.status is Status.CERTIFIED
     ours = objective(X, y, result.w, result.intercept)
     assert ours == pytest.approx(result.certificate.primal, rel=1e-10)

@@ -1,4 +1,4 @@
-"""Adaptive L: within the proven bound, calm at convergence, and the fixed method when started at the bound (E4, E6, E7)."""
+"""Adaptive L: within the proven bound, calm at convergence, the fixed method when started at the bound (E4, E6, E7)."""
 
 from __future__ import annotations
 

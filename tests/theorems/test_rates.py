@@ -25,7 +25,7 @@ def test_printed_rates(fixed_run):
     sigma, L, lam = view.geometry.sigma, view.lipschitz, fixed_run.lam
     J, distance = run.objective(run.minimizer), run.divergence(run.minimizer, run.states[0].start)
     first = L / sigma - view.lam1
-    for k, state in run.steps:
+    for k, _state in run.steps:
         rates = (
             4 * L / (sigma * (k + 1) ** 2),
             first * (1 + sqrt(sigma * lam / (4 * L))) ** (2 - 2 * k),

@@ -23,7 +23,7 @@ __all__ = ["Regularizer"]
 class Regularizer(ABC):
     """A closed convex function Ω(w).
 
-    To add one, write a file with the five methods below; `geometries` names those that `argmin` knows.
+    To add one, write a file with the methods below; `geometries` names those that `argmin` knows.
     """
 
     geometries: tuple[type[Geometry], ...] = ()
