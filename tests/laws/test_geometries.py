@@ -98,6 +98,11 @@ def test_mirror_knows_what_underflow_forgot():
     assert Entropy().divergence(x, y, 1 + log_y) == pytest.approx(expected, rel=1e-14)
 
 
-def test_weights_must_be_positive():
-    with pytest.raises(InputError, match="positive"):
-        WeightedEuclidean(np.array([1.0, 0.0]))
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_weights_must_be_finite_and_not_negative(bad):
+    with pytest.raises(InputError, match="finite"):
+        WeightedEuclidean(np.array([1.0, bad]))
+
+
+def test_a_coordinate_without_weight_has_no_inverse():
+    np.testing.assert_array_equal(WeightedEuclidean(np.array([4.0, 0.0])).inverse, [0.25, 0.0])
