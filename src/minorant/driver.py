@@ -97,6 +97,7 @@ def solve(
     Result
     """
     _check_limits(tol, max_iter, max_time)
+    problem.loss.forget()
     began, products = perf_counter(), problem.A.products
     best = _start(problem, start)
     trace: list[Progress] = []

@@ -99,3 +99,12 @@ def test_solving_does_not_change_the_problem():
     second = solve(problem, tol=1e-5, smoothing="primal")
     assert first.certificate.n_products == pytest.approx(second.certificate.n_products, rel=0.05)
     assert np.allclose(first.w, second.w, atol=1e-4)
+
+
+@pytest.mark.parametrize("smoothing", ["primal", "dual", "none"])
+def test_a_run_does_not_depend_on_the_runs_before_it(smoothing):
+    problem = draw()
+    first, second = (solve(problem, tol=1e-4, smoothing=smoothing) for _ in range(2))
+    assert np.array_equal(first.w, second.w)
+    assert np.array_equal(first.certificate.alpha, second.certificate.alpha)
+    assert first.certificate.gap == second.certificate.gap

@@ -13,9 +13,8 @@ from minorant import Problem, Status, solve
 from minorant.losses import Hinge
 from minorant.regularizers import L2
 
-TOL = 1e-4
+TOL = 1e-5
 BATCHES, SIZE = 50, 10
-SMOOTHINGS = ["auto", "primal", "dual", "none"]
 SOLVERS = ["auto", "agm-1", "agm-inf"]
 
 
@@ -23,28 +22,30 @@ def problem_of(d):
     return Problem(Hinge(d.y, sample_weight=d.weight, bias=d.bias), d.X, L2(d.lam))
 
 
+def check(d, problem, result, optimum, case):
+    """What the certificate claims is true, whether or not the run came within tol."""
+    c = result.certificate
+    assert c.primal - optimum <= c.gap + 1e-9, case
+    assert c.dual <= optimum + 1e-9, case
+    assert c.primal >= optimum - 1e-9, case
+    scores = d.X @ result.w + result.intercept
+    by_hand = 0.5 * d.lam * float(result.w @ result.w) + float(problem.loss.c @ np.maximum(0, 1 - d.y * scores))
+    assert by_hand == pytest.approx(c.primal, rel=1e-10, abs=1e-12), case
+
+
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_certificate(svm, batch):
-    """Whether or not the run ends in 2000 iterations, what it certifies is true; most of them do end."""
-    certified = 0
+    """Every problem is solved to tol by the default scheme, and the others tell the truth as far as they get."""
     for seed in range(batch * SIZE, (batch + 1) * SIZE):
         d = svm.draw(seed)
         problem = problem_of(d)
-        result = solve(problem, tol=TOL, smoothing=SMOOTHINGS[seed % 4], solver=SOLVERS[seed % 3], max_iter=2000)
         optimum = svm.interior_point(d.X, d.y, problem.loss.c, d.lam, d.bias)
-        c = result.certificate
-        case = f"seed {seed}"
-        assert c.primal - optimum <= c.gap + 1e-9, case
-        assert c.dual <= optimum + 1e-9, case
-        assert c.primal >= optimum - 1e-9, case
-        if c.status is Status.CERTIFIED:
-            certified += 1
-            assert c.gap <= TOL * c.primal, case
-            assert c.primal - optimum <= TOL * c.primal + 1e-9, case
-        scores = d.X @ result.w + result.intercept
-        by_hand = 0.5 * d.lam * float(result.w @ result.w) + float(problem.loss.c @ np.maximum(0, 1 - d.y * scores))
-        assert by_hand == pytest.approx(c.primal, rel=1e-10, abs=1e-12), case
-    assert certified >= SIZE // 2
+        result = solve(problem, tol=TOL, solver=SOLVERS[seed % 3], max_iter=20_000)
+        check(d, problem, result, optimum, f"seed {seed}")
+        assert result.certificate.status is Status.CERTIFIED, f"seed {seed}"
+        assert result.certificate.primal - optimum <= TOL * result.certificate.primal + 1e-9, f"seed {seed}"
+        other = solve(problem, tol=TOL, smoothing=("dual", "none")[seed % 2], solver=SOLVERS[seed % 3], max_iter=300)
+        check(d, problem, other, optimum, f"seed {seed}, {seed % 2}")
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 6, 9])

@@ -71,6 +71,9 @@ class Loss(ABC):
         """d(α), the function that smooths."""
         return self.geometry.value(alpha)
 
+    def forget(self) -> None:
+        """Drop what earlier calls left behind to speed up later ones: a run begins the same every time."""
+
     def intercept(self, u: Vector) -> float:
         """The bias that attains g*(u) where the model has a free one, else 0."""
         return 0.0

@@ -61,6 +61,9 @@ class Hinge(Loss):
     def value(self, u: Vector) -> float:
         return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0]
 
+    def forget(self) -> None:
+        self._guess = 0.0
+
     def value_at(self, u: Vector, intercept: float) -> float:
         """The loss at a given bias, not the best one."""
         return kernels.dot(self.c, np.maximum(0.0, 1.0 + u - self.y * intercept))
