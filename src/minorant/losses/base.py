@@ -71,7 +71,7 @@ class Loss(ABC):
         """d(α), the function that smooths."""
         return self.geometry.value(alpha)
 
-    def forget(self) -> None:
+    def forget(self) -> None:  # noqa: B027 - most losses have nothing to forget
         """Drop what earlier calls left behind to speed up later ones: a run begins the same every time."""
 
     def intercept(self, u: Vector) -> float:
