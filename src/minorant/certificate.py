@@ -107,16 +107,18 @@ class Best:
         for w, image in candidates.primal:
             if (value := self._problem.primal(w, image)) < self.primal:
                 self.primal, self.w, self.image = value, w, image
-        for alpha, image in candidates.dual:
+        for point in candidates.dual:
+            alpha, image = self._problem.dual_point(*point)
             if (value := self._problem.dual(alpha, image)) > self.dual:
                 self.dual, self.alpha, self.dual_image = value, alpha, image
 
 
 def certify(problem: Problem, w: Vector, alpha: Vector, *, tol: float = 1e-3) -> Certificate:
-    """The certificate of any pair (w, alpha), wherever it comes from: α is projected on the dual domain first."""
+    """The certificate of any pair (w, alpha), wherever it comes from: α is brought into the dual domain first."""
     alpha = problem.loss.project(np.asarray(alpha, dtype=np.float64))
     w = np.asarray(w, dtype=np.float64)
     before = problem.A.products
-    primal, dual = problem.primal(w), problem.dual(alpha)
+    alpha, image = problem.dual_point(alpha, problem.A.T @ alpha)
+    primal, dual = problem.primal(w), problem.dual(alpha, image)
     status = Status.CERTIFIED if relative(primal - dual, primal) <= tol else Status.OPEN
     return Certificate(primal, dual, alpha, status, problem.A.products - before)

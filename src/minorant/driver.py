@@ -5,7 +5,7 @@ Smoothing schemes are schedules over views; each yields (view, state) and sees t
     "primal"   homotopy: the loss is smoothed at mu around the best dual point known. Once the smoothed problem is
                solved well enough for most of the gap to come from the smoothing, the center moves to the new dual
                point and mu is halved. (Moving the center is the proximal point method on the dual: the gap goes to 0
-               even if mu does not.)
+               even if mu does not.) A loss that is smooth as it is needs none of this: one primal view at mu = 0.
     "dual"     a dual view at mu = eps/(2D), the dual problem made strongly convex; a new one when J has fallen so far.
     "none"     one dual view at mu = 0.
     "auto"     "primal".
@@ -169,11 +169,11 @@ def _start(problem: Problem, start: tuple[ArrayLike, ArrayLike] | None) -> Best:
 
 def _schedule(problem: Problem, method: Solver, smoothing: str, best: Best, tol: float) -> Schedule:
     if smoothing in ("auto", "primal"):
-        return _homotopy(problem, method, best)
+        return _smooth(problem, method, best) if problem.loss.curvature > 0 else _homotopy(problem, method, best)
     if smoothing == "dual":
         return _smoothed_dual(problem, method, best, tol)
     if smoothing == "none":
-        return _run(DualView(problem), method, best)
+        return _dual(DualView(problem), method, best)
     raise unknown_option("smoothing", smoothing, ["auto", "primal", "dual", "none"])
 
 
@@ -182,7 +182,15 @@ def _enough(problem: Problem, best: Best, tol: float) -> float:
     return max(tol, 1e-15) * abs(best.primal) / (2.0 * problem.loss.radius)
 
 
-def _run(view: DualView, method: Solver, best: Best) -> Schedule:
+def _smooth(problem: Problem, method: Solver, best: Best) -> Schedule:
+    view = PrimalView(problem, 0.0)
+    state = method.init(view, Point(best.w, best.image))
+    while True:
+        state = method.step(view, state)
+        yield view, state
+
+
+def _dual(view: DualView, method: Solver, best: Best) -> Schedule:
     state = method.init(view, Point(best.alpha, -best.dual_image))
     while True:
         state = method.step(view, state)
@@ -193,7 +201,7 @@ def _smoothed_dual(problem: Problem, method: Solver, best: Best, tol: float) -> 
     """eps = tol·J is known at the solution only: as J falls, a smoothing that was enough is so no more."""
     while True:
         mu = _enough(problem, best, tol)
-        for view, state in _run(DualView(problem, mu), method, best):
+        for view, state in _dual(DualView(problem, mu), method, best):
             yield view, state
             if mu > 1.5 * _enough(problem, best, tol):
                 break
@@ -222,8 +230,9 @@ def _settled(problem: Problem, state: State, enough: float) -> Vector | None:
     """
     omega, w = problem.regularizer, state.x.x
     for m in state.minorants:
-        if omega.value(w) + omega.conjugate(-m.s) + dot(m.s, w) <= enough:
-            return np.asarray(m.witness)
+        alpha, image = problem.dual_point(np.asarray(m.witness), m.s)
+        if omega.value(w) + omega.conjugate(-image) + dot(image, w) <= enough:
+            return alpha
     return None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from minorant.errors import InputError
 from minorant.geometry import Euclidean
-from minorant.operators import Counting, Rows, as_linear_map, bound_norm
+from minorant.operators import Counting, as_linear_map, bound_norm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,14 +63,12 @@ class Problem:
         threads: int = 1,
     ) -> None:
         base = as_linear_map(X, threads)
-        if base.shape[0] != loss.size:
-            raise InputError(f"X has {base.shape[0]} rows, but the loss has {loss.size} examples")
         if base.shape[1] == 0:
             raise InputError("X has no columns: there is nothing to fit")
         self.loss = loss
         self.regularizer = regularizer
         self.geometry = Euclidean() if geometry is None else geometry
-        self.A = Counting(base if loss.signs is None else Rows(base, loss.signs))
+        self.A = Counting(loss.attach(base))
 
     def primal(self, w: Vector, image: Vector | None = None) -> float:
         """J(w); `image` is A w where it is already known."""
@@ -79,6 +77,11 @@ class Problem:
     def dual(self, alpha: Vector, image: Vector | None = None) -> float:
         """D(α), a lower bound of every J(w); `image` is Aᵀα where it is already known."""
         return -self.loss.conjugate(alpha) - self.regularizer.conjugate(-(self.A.T @ alpha if image is None else image))
+
+    def dual_point(self, alpha: Vector, image: Vector) -> tuple[Vector, Vector]:
+        """α and Aᵀα, shrunk into the domain of D where Ω* is finite on a bounded set only."""
+        s = self.loss.scale(alpha, self.regularizer.dual_scale(-image))
+        return (alpha, image) if s == 1.0 else (s * alpha, s * image)
 
     @cached_property
     def norm(self) -> float:

@@ -101,9 +101,9 @@ class PrimalView(View):
     """
 
     def __init__(self, problem: Problem, mu: float, center: Vector | None = None) -> None:
-        if not mu > 0:
-            raise InputError(f"the primal view needs mu > 0 to smooth the loss; got {mu}")
         loss, d = problem.loss, problem.geometry
+        if not mu + loss.curvature > 0 or mu < 0:
+            raise InputError(f"the primal view needs mu > 0 to smooth {type(loss).__name__}; got {mu}")
         self._shift: Vector | float = 0.0
         self._drop = 0.0
         if center is not None:
@@ -111,7 +111,7 @@ class PrimalView(View):
             self._drop = dot(self._shift, center) - mu * loss.prox(center)
         self.problem, self.mu, self.geometry, self.psi = problem, mu, d, problem.regularizer
         self.lam2 = problem.regularizer.strong_convexity(d)
-        self.lipschitz = problem.norm**2 / (mu * loss.geometry.sigma)
+        self.lipschitz = problem.norm**2 / ((mu + loss.curvature) * loss.geometry.sigma)
 
     def start(self) -> Vector:
         return self.problem.regularizer.start(self.problem.A.shape[1])
@@ -162,7 +162,7 @@ class DualView(View):
             raise InputError("the dual view needs a strongly convex regularizer: Ω* is not smooth")
         self.problem, self.mu, self.geometry = problem, mu, loss.geometry
         self.psi = SmoothedConjugate(loss, mu)
-        self.lam2 = mu
+        self.lam2 = mu + loss.curvature
         self.lipschitz = max(problem.norm**2 / (lam * d.sigma), _LEAST_WIDTH)  # ERRATUM 23
 
     def start(self) -> Vector:

@@ -3,6 +3,7 @@
     g*(u)    = max over α in Q of ⟨u, α⟩ - g(α)                    (exact)
     g*_mu(u) = max over α in Q of ⟨u, α⟩ - g(α) - mu·d(α)          (smoothed; differentiable, ∇g*_mu(u) = the maximizer)
 
+Where g is κ-strongly convex with respect to d (`curvature` κ > 0) the loss is smooth as it is, and mu = 0 will do.
 d ≥ 0 on Q with minimum 0, so that  g* - mu·D ≤ g*_mu ≤ g*  with D = max over Q of d, the `radius`.
 """
 
@@ -16,11 +17,13 @@ import numpy as np
 
 from minorant.errors import InputError
 from minorant.kernels import dot
+from minorant.operators import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from minorant.geometry import Geometry
+    from minorant.operators import LinearMap
 
     Vector = NDArray[np.float64]
 
@@ -38,14 +41,17 @@ class Smoothed:
 class Loss(ABC):
     """A convex loss of the scores u = A w.
 
-    `signs` tells how A is made of the data: A = diag(signs)·X, or X itself where it is None.
-    `geometry` is the prox-function d of the smoothing, on the space of α.
+    `size` is the length of u and α. `signs` tells how A is made of the data: A = diag(signs)·X, or X itself where it
+    is None. `geometry` is the prox-function d of the smoothing, on the space of α; `radius` is its maximum over Q (inf
+    where Q is unbounded) and `curvature` the strong convexity of g with respect to it. Q contains 0, and with α every
+    s·α for 0 ≤ s ≤ 1.
     """
 
     size: int
     radius: float
     geometry: Geometry
     signs: Vector | None = None
+    curvature: float = 0.0
 
     @abstractmethod
     def value(self, u: Vector) -> float:
@@ -53,7 +59,7 @@ class Loss(ABC):
 
     @abstractmethod
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
-        """The smoothed loss g*_mu(u) and its maximizer, for mu > 0."""
+        """The smoothed loss g*_mu(u) and its maximizer, for mu > 0, or mu = 0 where `curvature` > 0."""
 
     @abstractmethod
     def conjugate(self, alpha: Vector) -> float:
@@ -66,6 +72,16 @@ class Loss(ABC):
     @abstractmethod
     def start(self) -> Vector:
         """The minimizer of d over Q: the center of the smoothing."""
+
+    def attach(self, X: LinearMap) -> LinearMap:
+        """The map A of scores u = A w, made of the data."""
+        if X.shape[0] != self.size:
+            raise InputError(f"X has {X.shape[0]} rows, but the loss has {self.size} examples")
+        return X if self.signs is None else Rows(X, self.signs)
+
+    def scale(self, alpha: Vector, limit: float) -> float:
+        """The s in [0, limit] to shrink α by when Ω* is finite up to limit·α only: where -g(s·α) is greatest."""
+        return min(1.0, limit)
 
     def prox(self, alpha: Vector) -> float:
         """d(α), the function that smooths."""

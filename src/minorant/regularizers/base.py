@@ -36,6 +36,10 @@ class Regularizer(ABC):
     def conjugate(self, v: Vector) -> float:
         """Ω*(v) = max over w of ⟨v, w⟩ - Ω(w)."""
 
+    def dual_scale(self, v: Vector) -> float:
+        """The largest s with Ω*(s·v) finite: inf, unless Ω* is the indicator of a bounded set, as for a norm."""
+        return np.inf
+
     @abstractmethod
     def maximizer(self, v: Vector) -> Vector:
         """The w that attains Ω*(v), i.e. ∇Ω*(v)."""
