@@ -36,4 +36,4 @@ class Dense(LinearMap):
         return kernels.dense_row_norms(self.X, self._threads)
 
     def column_norms(self, weights: Vector) -> Vector:
-        return np.sqrt(weights @ np.square(self.X, dtype=np.float64))
+        return np.asarray(np.sqrt(weights @ np.square(self.X, dtype=np.float64)))
