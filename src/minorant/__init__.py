@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from minorant.driver import Result, solve
     from minorant.errors import InputError, UnsupportedPair
     from minorant.estimators import LinearSVC, NotCertified
+    from minorant.path import solve_path
     from minorant.problem import Problem
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ __all__ = [
     "regularizers",
     "show_versions",
     "solve",
+    "solve_path",
     "solvers",
 ]
 
@@ -51,6 +53,7 @@ _HOMES = {
     "certify": "certificate",
     "show_versions": "_versions",
     "solve": "driver",
+    "solve_path": "path",
 }
 
 

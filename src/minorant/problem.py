@@ -6,6 +6,7 @@ Any w and any α together prove  J(w) - min J ≤ J(w) - D(α): the duality gap.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,12 @@ class Problem:
         self.regularizer = regularizer
         self.geometry = Euclidean() if geometry is None else geometry
         self.A = Counting(loss.attach(base))
+
+    def with_regularizer(self, regularizer: Regularizer) -> Problem:
+        """The same loss of the same data with another regularizer; the data are shared."""
+        other = copy(self)
+        other.regularizer = regularizer
+        return other
 
     def primal(self, w: Vector, image: Vector | None = None) -> float:
         """J(w); `image` is A w where it is already known."""
