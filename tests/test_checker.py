@@ -42,11 +42,58 @@ def check(X, y, fit, **changes):
         "w": certificate.w,
         "b": certificate.intercept,
         "alpha": certificate.alpha,
-        "lam": fit.lam,
         "c": np.full(n, 1 / n) if certificate.weights is None else certificate.weights,
-        "free_bias": certificate.fit_intercept,
+        "claim": hinge(fit.lam, changes.pop("free_bias", certificate.fit_intercept)),
     }
-    return checker.check_hinge(**{**parts, **changes})
+    return checker.check_linear(**{**parts, **changes})
+
+
+def hinge(lam, free_bias):
+    return {"loss": "hinge", "penalty": "l2", "lam": lam, "fit_intercept": free_bias}
+
+
+def objective(loss, penalty, X, y, w, b, lam, r):
+    """J from its definition."""
+    scores = X @ w + b
+    if penalty == "l2":
+        omega = lam / 2 * w @ w
+    elif penalty == "l1":
+        omega = lam * np.abs(w).sum()
+    else:
+        omega = lam * (r * np.abs(w).sum() + (1 - r) / 2 * w @ w)
+    each = {
+        "hinge": np.maximum(0, 1 - y * scores),
+        "squared_hinge": np.maximum(0, 1 - y * scores) ** 2,
+        "logistic": np.log1p(np.exp(-y * scores)),
+        "squared": (scores - y) ** 2,
+    }[loss]
+    return omega + each.mean()
+
+
+@pytest.mark.parametrize("loss", list(checker.LOSSES))
+@pytest.mark.parametrize("penalty", list(checker.PENALTIES))
+@pytest.mark.parametrize("bias", [True, False])
+def test_every_pair_is_a_value_and_a_bound_below_all_values(loss, penalty, bias):
+    """Weak duality against random points, and J against its definition; a lost sign or factor breaks one of them."""
+    rng = np.random.default_rng(0)
+    n, p, lam, r = 12, 3, 0.4, 0.3
+    X, c = rng.normal(size=(n, p)), np.full(n, 1 / n)
+    y = rng.normal(size=n) if loss == "squared" else np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    claim = {"loss": loss, "penalty": penalty, "lam": lam, "l1_ratio": r, "fit_intercept": bias}
+    bounds, values = [], []
+    for _ in range(300):
+        w, b = rng.normal(size=p) * rng.choice([0.1, 1.0]), float(rng.normal()) * bias
+        t = rng.normal(size=n) if loss == "squared" else rng.random(n)
+        if bias:  # onto the plane: the mean slope of both directions is the same
+            t = t - t.mean() if loss == "squared" else np.where(y > 0, t, np.roll(t, 1))
+        alpha = t * c * rng.choice([0.05, 0.5, 1.0])
+        verdict = checker.check_linear(X, y, w, b, alpha, c, claim)
+        assert verdict.primal == pytest.approx(objective(loss, penalty, X, y, w, b, lam, r), rel=1e-12)
+        values.append(verdict.primal)
+        bounds.append(verdict.dual)
+    assert max(bounds) <= min(values)
+    assert max(bounds) > -np.inf
+    assert max(bounds) != 0.0
 
 
 @pytest.mark.parametrize("storage", [np.asarray, csr_array, csr_matrix, triplets])
@@ -79,9 +126,9 @@ def test_float32_data_are_summed_in_float64():
 def test_the_formulas_on_a_problem_solved_by_hand():
     # x = 2, -2 and lam = 1/2: J = w²/4 + [1 - 2w]_+, least at w = 1/2 with the value 1/16, where alpha = (1/16, 1/16).
     X, y, c = np.array([[2.0], [-2.0]]), np.array([1.0, -1.0]), np.array([0.5, 0.5])
-    best = checker.check_hinge(X, y, [0.5], 0.0, [1 / 16, 1 / 16], 0.5, c, True)
+    best = checker.check_linear(X, y, [0.5], 0.0, [1 / 16, 1 / 16], c, hinge(0.5, True))
     assert (best.primal, best.dual, best.gap, best.problems) == (1 / 16, 1 / 16, 0.0, [])
-    worse = checker.check_hinge(X, y, [0.25], 0.0, [0.0, 0.0], 0.5, c, True)
+    worse = checker.check_linear(X, y, [0.25], 0.0, [0.0, 0.0], c, hinge(0.5, True))
     assert (worse.primal, worse.dual, worse.relative_gap) == (1 / 64 + 1 / 2, 0.0, 1.0)
 
 

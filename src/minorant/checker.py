@@ -1,17 +1,20 @@
-"""Check a linear SVM and its proof of optimality, with NumPy and the standard library alone.
+"""Check a linear model and its proof of optimality, with NumPy and the standard library alone.
 
     python checker.py MODEL DATA [--tol TOL]
 
-For weights c_i ≥ 0 that sum to 1 and labels y_i = ±1 the model claims to minimize
+For weights c_i ≥ 0 that sum to 1 the model claims to minimize, over w and b, with scores s_i = ⟨x_i, w⟩ + b,
 
-    J(w, b) = lam/2 |w|² + Σ c_i max(0, 1 - y_i (⟨x_i, w⟩ + b)).
+    J(w, b) = Ω(w) + Σ c_i loss(s_i, y_i).
 
-Why nothing is lower than D: if 0 ≤ α_i ≤ c_i, then c_i max(0, m) ≥ α_i m for every number m, so for every (w, b)
+Why nothing is lower than D: each loss is a maximum of affine functions, loss(s, y) ≥ gain(t, y) - t o s for every
+slope t it can have, with o = y for labels y = ±1 and o = -1 for targets. So for any slopes t_i, with α_i = c_i t_i and
+v = Σ α_i o_i x_i,
 
-    J(w, b) ≥ lam/2 |w|² + Σ α_i (1 - y_i ⟨x_i, w⟩ - y_i b) ≥ Σ α_i - |Σ α_i y_i x_i|² / (2 lam) - b ⟨y, α⟩.
+    J(w, b) ≥ Ω(w) - ⟨v, w⟩ + Σ c_i gain(t_i, y_i) - b Σ α_i o_i ≥ Σ c_i gain(t_i, y_i) - Ω*(v) - b Σ α_i o_i,
 
-With ⟨y, α⟩ = 0 (or no b) the last term goes, and D(α) is the rest. What rounding leaves of ⟨y, α⟩ is charged to D: at
-the optimum |b| ≤ 1 + max |x_i| |w| and |w| ≤ sqrt(2 J / lam). Nothing here is taken from the program that fitted.
+where Ω*(v) is the maximum of ⟨v, w⟩ - Ω(w). With Σ α_i o_i = 0 (or no b) the last term goes, and D(α) is the rest. What
+rounding leaves of that sum is charged to D, with a bound on |b| at the optimum. The formulas are LOSSES and PENALTIES
+below; nothing here is taken from the program that fitted.
 """
 
 from __future__ import annotations
@@ -25,9 +28,12 @@ import math
 import sys
 import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 ROUNDING = 1e-9  # relative: what two orders of summation may differ by
 
@@ -55,38 +61,91 @@ class Verdict:
         return self.gap / self.primal if self.primal > 0 else (0.0 if self.gap <= 0 else math.inf)
 
 
-def check_hinge(
-    X: Any, y: Any, w: Any, b: float, alpha: Any, lam: float, c: Any, free_bias: bool, rounding: float = ROUNDING
+def _plogp(t: Any) -> Any:
+    return t * np.log(np.where(t > 0, t, 1.0))
+
+
+# name: loss(s, y), gain(t, y), and the slopes t that it has; labels y are ±1, the targets of "squared" any number
+LOSSES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], tuple[float, float]]] = {
+    "hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s), lambda t, _: t, (0.0, 1.0)),
+    "squared_hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s) ** 2, lambda t, _: t - t * t / 4, (0.0, math.inf)),
+    "logistic": (lambda s, y: np.logaddexp(0.0, -y * s), lambda t, _: -_plogp(t) - _plogp(1.0 - t), (0.0, 1.0)),
+    "squared": (lambda s, y: (s - y) ** 2, lambda t, y: -y * t - t * t / 4, (-math.inf, math.inf)),
+}
+
+# name: Ω(w) and Ω*(v) for a strength lam and a share r of the L1 norm, and a bound of |w| at the optimum from J
+PENALTIES: dict[str, tuple[Callable[..., float], Callable[..., float], Callable[..., float]]] = {
+    "l2": (
+        lambda w, lam, _: 0.5 * lam * float(w @ w),
+        lambda v, lam, _: float(v @ v) / (2.0 * lam),
+        lambda J, lam, _: math.sqrt(2.0 * J / lam),
+    ),
+    "l1": (
+        lambda w, lam, _: lam * float(np.abs(w).sum()),
+        lambda v, lam, _: 0.0 if np.abs(v).max() <= lam * (1.0 + ROUNDING) else math.inf,
+        lambda J, lam, _: J / lam,
+    ),
+    "elasticnet": (
+        lambda w, lam, r: lam * float(r * np.abs(w).sum() + 0.5 * (1.0 - r) * (w @ w)),
+        lambda v, lam, r: float((np.maximum(0.0, np.abs(v) - lam * r) ** 2).sum()) / (2.0 * lam * (1.0 - r)),
+        lambda J, lam, r: math.sqrt(2.0 * J / (lam * (1.0 - r))),
+    ),
+}
+
+
+def check_linear(
+    X: Any, y: Any, w: Any, b: float, alpha: Any, c: Any, claim: Mapping[str, Any], rounding: float = ROUNDING
 ) -> Verdict:
-    """Recompute J(w, b) and D(alpha) for labels y of ±1; X is anything with `X @ w`, `X.T @ a`, `abs(X)`, `X.shape`."""
+    """Recompute J(w, b) and D(alpha); X is anything with `X @ w`, `X.T @ a`, `abs(X)`, `X.shape`.
+
+    `claim` has the names `loss` and `penalty`, `lam`, `l1_ratio` (for the elastic net) and `fit_intercept`.
+    """
     y, w, alpha, c = (np.asarray(v, dtype=np.float64) for v in (y, w, alpha, c))
+    loss, gain, (low, high) = LOSSES[claim["loss"]]
+    omega, conjugate, size = PENALTIES[claim["penalty"]]
+    strength = (claim["lam"], claim.get("l1_ratio", 0.0))
     if not (c.min() >= 0 and abs(math.fsum(np.minimum(c, 2.0)) - 1.0) <= rounding):
         return Verdict(math.nan, math.nan, ["the weights must not be negative and must sum to 1"])
     problems = []
-    if not free_bias and b != 0:
+    if not claim["fit_intercept"] and b != 0:
         problems.append(f"a model without intercept has the intercept {b:g}")
 
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is reported below
-        primal = 0.5 * lam * float(w @ w) + float(c @ np.maximum(0.0, 1.0 - y * (X @ w + b)))
+        primal = omega(w, *strength) + float(c @ loss(X @ w + b, y))
 
-    outside = np.maximum(alpha - c, -alpha)
-    if outside.max() > rounding * c.max():
+    used = c > 0
+    t = np.divide(alpha, c, out=np.zeros_like(alpha), where=used)
+    outside = np.where(used, np.maximum(t - high, low - t), np.abs(alpha))
+    if outside.max() > rounding:
         i = int(outside.argmax())
-        problems.append(f"alpha of row {i + 1} is {alpha[i]:.6g}, outside of [0, {c[i]:.6g}]")
-    alpha = np.clip(alpha, 0.0, c)  # whatever the file says, the bound below is then a bound
-    v = X.T @ (y * alpha)
-    dual = float(alpha.sum()) - float(v @ v) / (2.0 * lam)
-    if free_bias:
-        off = abs(math.fsum(y * alpha))
-        if off > rounding:
-            problems.append(f"the positive and the negative alpha differ by {off:.3g}; a free intercept needs 0")
-        longest = float((abs(X) @ np.ones(X.shape[1])).max())  # Σ_j |x_ij| ≥ |x_i|
-        dual -= off * (1.0 + longest * math.sqrt(2.0 * primal / lam))
+        problems.append(f"alpha of row {i + 1} is {alpha[i]:.6g}, outside of [{low * c[i]:.6g}, {high * c[i]:.6g}]")
+    t = np.clip(t, low, high)  # whatever the file says, the bound below is then a bound
+    toward = c * t * (-1.0 if claim["loss"] == "squared" else y)
+    dual = float(c @ gain(t, y)) - conjugate(X.T @ toward, *strength)
+    if claim["fit_intercept"]:
+        off = abs(math.fsum(toward))
+        if off > rounding * max(1.0, float(np.abs(toward).sum())):
+            problems.append(f"the alpha of both directions differ by {off:.3g}; a free intercept needs 0")
+        dual -= off * (_largest_score(X, size(primal, *strength)) + _largest_bias(claim["loss"], y, c, primal))
     if not (math.isfinite(primal) and math.isfinite(dual)):
         problems.append(f"J = {primal:g} and D = {dual:g} are not both finite")
-    elif primal - dual < -rounding * (1.0 + primal):
+    elif primal - dual < -rounding * (1.0 + abs(primal)):
         problems.append(f"J = {primal:.12g} is below its lower bound {dual:.12g}: this cannot be")
     return Verdict(primal, dual, problems)
+
+
+def _largest_score(X: Any, size: float) -> float:
+    """|⟨x_i, w⟩| ≤ Σ_j |x_ij| · |w|, in whichever norm |w| is known."""
+    return float((abs(X) @ np.ones(X.shape[1])).max()) * size
+
+
+def _largest_bias(loss: str, y: Any, c: Any, primal: float) -> float:
+    """A bound of |b|, less that of the scores, at a point as good as J: the mean loss of each class is at most J over
+    the weight of the class and at least -y times its mean score; the mean square error is at least the squared mean.
+    """
+    if loss == "squared":
+        return abs(float(c @ y)) + math.sqrt(primal)
+    return primal / min(float(c[y > 0].sum()), float(c[y < 0].sum()))
 
 
 def disagreements(verdict: Verdict, primal: float, dual: float, rounding: float = ROUNDING) -> list[str]:
@@ -210,7 +269,7 @@ def check_model(tensors: dict[str, Any], about: dict[str, Any], X: Any, labels: 
         name = f"{classes[1]} against {classes[0]}" if len(classes) == 2 else f"{positive} against the rest"
         y = np.where(np.asarray(labels) == positive, 1.0, -1.0)
         w, b, alpha = tensors["coef"][r], float(tensors["intercept"][r]), tensors["alpha"][r]
-        found = check_hinge(X, y, w, b, alpha, about["lam"], c, about["fit_intercept"], rounding)
+        found = check_linear(X, y, w, b, alpha, c, about, rounding)
         false = disagreements(found, claim["primal"], claim["dual"], rounding)
         verdicts[name] = Verdict(found.primal, found.dual, [*found.problems, *false])
     return verdicts
@@ -247,7 +306,7 @@ def check_files(
 
 def main() -> int:
     """The command `python checker.py MODEL DATA`."""
-    parser = argparse.ArgumentParser(description="Check a linear SVM and its proof of optimality, with NumPy alone.")
+    parser = argparse.ArgumentParser(description="Check a linear model and its proof of optimality, with NumPy alone.")
     parser.add_argument("model")
     parser.add_argument("data", help="the LIBSVM text it was fitted to; plain, gz, bz2 or xz")
     parser.add_argument("--tol", type=float, help="relative gap asked for (default: what was asked of the fit)")

@@ -74,7 +74,8 @@ class LinearCertificate(Certificate):
             raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
         c = np.full(n, 1.0 / n) if self.weights is None else self.weights
         signs = np.where(labels == self.positive, 1.0, -1.0)
-        verdict = checker.check_hinge(data, signs, self.w, self.intercept, self.alpha, self.lam, c, self.fit_intercept)
+        claim = {"loss": "hinge", "penalty": "l2", "lam": self.lam, "fit_intercept": self.fit_intercept}
+        verdict = checker.check_linear(data, signs, self.w, self.intercept, self.alpha, c, claim)
         problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual)]
         if problems:
             raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
