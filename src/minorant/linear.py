@@ -1,17 +1,17 @@
 """Linear models fitted and certified: what the estimators and the command line share.
 
-The linear SVM in the scale of the mean loss, with C as in scikit-learn and LIBLINEAR (it multiplies a sum):
+In the scale of the mean loss, with c_i = weight_i / Σ weight and scores s_i = ⟨x_i, w⟩ + b:
 
-    J(w, b) = (λ/2)‖w‖² + Σ c_i [1 - y_i (⟨x_i, w⟩ + b)]_+ ,     c_i = weight_i / Σ weight,   λ = 1 / (C Σ weight)
+    J(w, b) = Ω(w) + Σ c_i loss(s_i, y_i) ,    Ω = λ·(½‖w‖², ‖w‖₁, or r‖w‖₁ + (1-r)/2 ‖w‖² with r = l1_ratio)
 
-More than two classes are fitted one against the rest, each with a certificate of its own.
+The bias b is never penalized. More than two classes are fitted one against the rest, each with a certificate of its own.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -21,43 +21,92 @@ import numpy as np
 from minorant import checker, kernels
 from minorant.certificate import Certificate, Status, relative
 from minorant.driver import Progress, Result, solve
-from minorant.errors import InputError
-from minorant.losses import Hinge
+from minorant.errors import InputError, unknown_option
+from minorant.losses import Hinge, Logistic, Squared, SquaredHinge
 from minorant.operators import as_linear_map
 from minorant.problem import Problem
-from minorant.regularizers import L2
+from minorant.regularizers import L1, L2, ElasticNet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
+    from minorant.operators import LinearMap
+    from minorant.regularizers import Regularizer
     from minorant.solvers import Solver
 
     Vector = NDArray[np.float64]
 
-__all__ = ["LinearCertificate", "LinearFit", "fit_linear", "resolve_threads"]
+__all__ = ["LinearCertificate", "LinearFit", "Objective", "Run", "fit_classifier", "fit_regressor", "resolve_threads"]
+
+
+LOSSES: dict[str, Callable[..., Separable | Hinge]] = {
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "logistic": Logistic,
+    "squared": Squared,
+}
+PENALTIES = ("l2", "l1", "elasticnet")
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is minimized, by name: the loss, the penalty and its strength λ, and whether there is a bias."""
+
+    loss: str
+    penalty: str
+    lam: float
+    l1_ratio: float = 0.0
+    fit_intercept: bool = True
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise unknown_option("loss", self.loss, LOSSES)
+        if self.penalty not in PENALTIES:
+            raise unknown_option("penalty", self.penalty, PENALTIES)
+        if not (np.isfinite(self.lam) and self.lam > 0):
+            raise InputError(f"the strength λ of the penalty must be a finite number > 0; got {self.lam}")
+        if not 0 <= self.l1_ratio <= 1:
+            raise InputError(f"l1_ratio must be between 0 and 1; got {self.l1_ratio}")
+
+    @property
+    def regularizer(self) -> Regularizer:
+        """Ω; an elastic net without one of its parts is the other."""
+        r = {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio}[self.penalty]
+        if r == 0:
+            return L2(self.lam)
+        return L1(self.lam) if r == 1 else ElasticNet(self.lam * (1 - r), r / (1 - r))
+
+    def problem(self, A: LinearMap, y: Vector, weight: Vector | None, threads: int) -> Problem:
+        """The problem for labels ±1, or for targets."""
+        options = {"threads": threads} if self.loss == "hinge" else {}
+        loss = LOSSES[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **options)
+        return Problem(loss, A, self.regularizer)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearCertificate(Certificate):
-    """The certificate of a binary linear SVM, with all that is needed to check it again.
+    """The certificate of a linear model, with all that is needed to check it again.
 
     Attributes
     ----------
     w, intercept : the solution that `primal` is the value of
-    positive : the label of the positive class; every other label is negative
-    lam : λ
+    positive : the label of the positive class, every other label being negative; None for targets
+    objective : what was minimized
     weights : the c_i, or None where they are all 1/n
-    fit_intercept : whether the bias was free
     """
 
     w: NDArray[Any] = field(repr=False)
     intercept: float
     positive: Any
-    lam: float
+    objective: Objective
     weights: Vector | None = field(repr=False)
-    fit_intercept: bool
+
+    @property
+    def lam(self) -> float:
+        """The strength λ of the penalty."""
+        return self.objective.lam
 
     def verify(self, X: Any, y: ArrayLike) -> checker.Verdict:
         """Recompute both sides of the gap from the data, with NumPy alone.
@@ -73,9 +122,9 @@ class LinearCertificate(Certificate):
         if data.shape != (n, p) or labels.shape != (n,):
             raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
         c = np.full(n, 1.0 / n) if self.weights is None else self.weights
-        signs = np.where(labels == self.positive, 1.0, -1.0)
-        claim = {"loss": "hinge", "penalty": "l2", "lam": self.lam, "fit_intercept": self.fit_intercept}
-        verdict = checker.check_linear(data, signs, self.w, self.intercept, self.alpha, c, claim)
+        targets = labels if self.positive is None else np.where(labels == self.positive, 1.0, -1.0)
+        claim = asdict(self.objective)
+        verdict = checker.check_linear(data, targets, self.w, self.intercept, self.alpha, c, claim)
         problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual)]
         if problems:
             raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
@@ -84,7 +133,7 @@ class LinearCertificate(Certificate):
 
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """A fitted linear SVM: row r of `coef` has the certificate r. Two classes need one row, for classes[1]."""
+    """A fitted linear model: row r of `coef` has the certificate r. Two classes need one row, for classes[1]."""
 
     classes: NDArray[Any]
     coef: NDArray[Any]
@@ -104,69 +153,117 @@ class LinearFit:
         return np.array([len(t) for t in self.traces], dtype=np.int64)
 
 
-def fit_linear(
+@dataclass(frozen=True)
+class Run:
+    """How to solve: what `solve` takes, and a callback that is also told the row of `coef` being fitted."""
+
+    tol: float = 1e-3
+    solver: str | Solver = "auto"
+    smoothing: str = "auto"
+    max_iter: int = 20_000
+    max_time: float | None = None
+    callback: Callable[[int, Progress], object] | None = None
+    threads: int = 1
+
+
+def fit_classifier(
     X: Any,
     y: ArrayLike,
     *,
+    loss: str = "hinge",
+    penalty: str = "l2",
     C: float = 1.0,
+    l1_ratio: float = 0.0,
     sample_weight: ArrayLike | None = None,
     fit_intercept: bool = True,
-    tol: float = 1e-3,
-    solver: str | Solver = "auto",
-    smoothing: str = "auto",
-    max_iter: int = 20_000,
-    max_time: float | None = None,
-    callback: Callable[[int, Progress], object] | None = None,
-    threads: int = 1,
     start: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    run: Run | None = None,
 ) -> LinearFit:
-    """Fit a linear SVM, one class against the rest where there are more than two.
+    """Fit a linear classifier, one class against the rest where there are more than two.
 
-    `callback(r, progress)` gets the index of the row of `coef` being fitted; a true answer stops the whole fit.
-    `start` is a pair of matrices: a w and an alpha in each row.
+    C multiplies the sum of the losses, as in scikit-learn and LIBLINEAR: λ = 1/(C Σ weight).
+    A true answer of `run.callback` stops the whole fit. `start` has a w and an alpha in each row of its two matrices.
     """
-    _announce_pure_kernels()
     if not (np.isfinite(C) and C > 0):
         raise InputError(f"C must be a finite number > 0; got {C}")
-    if max_time is not None and not max_time > 0:
-        raise InputError(f"max_time must be positive seconds; got {max_time}")
-    A, labels = as_linear_map(X, threads), np.asarray(y)
-    if labels.shape != (A.shape[0],):
-        raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")
-    if labels.size == 0:
-        raise InputError("there are no examples")
-    _check_memory(*A.shape)
+    run = run or Run()
+    A, labels = _data(X, y, run.threads)
     classes = np.unique(labels)
     if classes.size < 2:
         raise InputError(
             f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
         )
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    total = float(A.shape[0] if weight is None else weight.sum())
-    dtype: type = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    total = C * float(A.shape[0] if weight is None else weight.sum())
+    if not (total > 0 and np.isfinite(1.0 / total)):
+        raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
+    objective = Objective(loss, penalty, 1.0 / total, l1_ratio, fit_intercept)
+    rows = [
+        (positive, np.where(labels == positive, 1.0, -1.0))
+        for positive in (classes[1:] if classes.size == 2 else classes)
+    ]
+    return _fit(A, rows, classes, objective, weight, start, run, _dtype(X))
 
-    lam = 1.0 / (C * total) if C * total > 0 else np.inf
-    if not (np.isfinite(lam) and lam > 0):
-        raise InputError(f"C·Σ weight = {C * total} is out of range: λ is its inverse")
 
+def fit_regressor(
+    X: Any,
+    y: ArrayLike,
+    *,
+    objective: Objective,
+    sample_weight: ArrayLike | None = None,
+    start: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    run: Run | None = None,
+) -> LinearFit:
+    """Fit a linear model to real targets."""
+    run = run or Run()
+    A, targets = _data(X, y, run.threads)
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, _dtype(X))
+
+
+def _data(X: Any, y: ArrayLike, threads: int) -> tuple[LinearMap, NDArray[Any]]:
+    _announce_pure_kernels()
+    A, labels = as_linear_map(X, threads), np.asarray(y)
+    if labels.shape != (A.shape[0],):
+        raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")
+    if labels.size == 0:
+        raise InputError("there are no examples")
+    _check_memory(*A.shape)
+    return A, labels
+
+
+def _dtype(X: Any) -> type:
+    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+
+
+def _fit(
+    A: LinearMap,
+    rows: list[tuple[Any, Vector]],
+    classes: NDArray[Any],
+    objective: Objective,
+    weight: Vector | None,
+    start: tuple[NDArray[Any], NDArray[Any]] | None,
+    run: Run,
+    dtype: type,
+) -> LinearFit:
+    if run.max_time is not None and not run.max_time > 0:
+        raise InputError(f"max_time must be positive seconds; got {run.max_time}")
     began = perf_counter()
     certificates: list[LinearCertificate] = []
     traces: list[tuple[Progress, ...]] = []
-    for row, positive in enumerate(classes[1:] if classes.size == 2 else classes):
-        signs = np.where(labels == positive, 1.0, -1.0)
-        loss = Hinge(signs, sample_weight=weight, bias=fit_intercept, threads=threads)
-        problem = Problem(loss, A, L2(lam))
+    for row, (positive, y) in enumerate(rows):
+        problem = objective.problem(A, y, weight, run.threads)
         result = solve(
             problem,
-            tol=_ROOM[dtype] * tol,
-            solver=solver,
-            smoothing=smoothing,
-            max_iter=max_iter,
-            max_time=None if max_time is None else max(max_time - (perf_counter() - began), 1e-9),
-            callback=None if callback is None else partial(callback, row),
+            tol=_ROOM[dtype] * run.tol,
+            solver=run.solver,
+            smoothing=run.smoothing,
+            max_iter=run.max_iter,
+            max_time=None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9),
+            callback=None if run.callback is None else partial(run.callback, row),
             start=None if start is None else (start[0][row], start[1][row]),
         )
-        primal, dual, status, w, intercept = _rounded(problem, loss, result, dtype, tol)
+        primal, dual, status, w, intercept = _rounded(problem, result, dtype, run.tol)
         certificates.append(
             LinearCertificate(
                 primal=primal,
@@ -177,9 +274,8 @@ def fit_linear(
                 w=w,
                 intercept=intercept,
                 positive=positive,
-                lam=lam,
-                weights=None if weight is None else loss.c,
-                fit_intercept=fit_intercept,
+                objective=objective,
+                weights=None if weight is None else problem.loss.c,
             )
         )
         traces.append(result.trace)
@@ -187,7 +283,7 @@ def fit_linear(
         classes=classes,
         coef=np.stack([c.w for c in certificates]),
         intercept=np.array([c.intercept for c in certificates], dtype=dtype),
-        lam=lam,
+        lam=objective.lam,
         certificates=tuple(certificates),
         traces=tuple(traces),
     )
@@ -198,13 +294,13 @@ _ROOM: dict[type, float] = {np.float64: 1.0, np.float32: 0.95}
 
 
 def _rounded(
-    problem: Problem, loss: Hinge, result: Result, dtype: type, tol: float
+    problem: Problem, result: Result, dtype: type, tol: float
 ) -> tuple[float, float, Status, NDArray[Any], float]:
     """The solution in the type of the data, and J there: the certificate is of what is returned."""
     w: NDArray[Any] = result.w.astype(dtype)
     intercept = float(dtype(result.intercept))
     exact = w.astype(np.float64)
-    primal = problem.regularizer.value(exact) + loss.value_at(problem.A @ exact, intercept)
+    primal = problem.regularizer.value(exact) + problem.loss.value_at(problem.A @ exact, intercept)
     dual, status = result.certificate.dual, result.certificate.status
     within = relative(primal - dual, primal) <= tol
     if status is Status.CERTIFIED and not within:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import logging
 import warnings
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from minorant.certificate import Status
+from minorant.driver import SMOOTHINGS
 from minorant.errors import InputError
+from minorant.linear import Run, fit_classifier, resolve_threads
+from minorant.solvers import SOLVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,8 +28,9 @@ if TYPE_CHECKING:
 
     from minorant.certificate import Certificate
     from minorant.driver import Progress
+    from minorant.linear import LinearCertificate, LinearFit
 
-__all__ = ["LinearClassifier", "NotCertified", "log_progress", "validated", "warn_if_open"]
+__all__ = ["SOLVING", "LinearClassifier", "LinearEstimator", "NotCertified", "sample_weights", "validated", "warn_if_open"]
 
 logger = logging.getLogger("minorant")
 
@@ -31,12 +39,84 @@ class NotCertified(ConvergenceWarning):  # type: ignore[misc]
     """A fit that stopped before its gap was within tol."""
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+SOLVING: dict[str, list[Any]] = {
+    "fit_intercept": ["boolean"],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "solver": [StrOptions({"auto", *SOLVERS})],
+    "smoothing": [StrOptions(set(SMOOTHINGS))],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "max_time": [Interval(Real, 0, None, closed="neither"), None],
+    "warm_start": ["boolean"],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
+
+
+class LinearEstimator(BaseEstimator):  # type: ignore[misc]
+    """What is common to classifiers and regressors: how they are solved, and what a fit leaves behind."""
+
+    certificate_: LinearCertificate | list[LinearCertificate]
+    trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
+
+    def _run(self) -> Run:
+        return Run(
+            tol=self.tol,
+            solver=self.solver,
+            smoothing=self.smoothing,
+            max_iter=self.max_iter,
+            max_time=self.max_time,
+            callback=log_progress(self.verbose),
+            threads=resolve_threads(self.n_jobs),
+        )
+
+    def _start(self, shape: tuple[int, int], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """The last solution, where it fits these data; without its dual point if the number of rows changed."""
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return None
+        coef = np.atleast_2d(self.coef_)
+        if coef.shape[1] != shape[1] or not np.array_equal(classes, getattr(self, "classes_", np.empty(0))):
+            return None
+        certificates = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
+        alpha = np.stack([c.alpha for c in certificates])
+        return coef, alpha if alpha.shape[1] == shape[0] else np.zeros((len(certificates), shape[0]))
+
+    def _keep(self, fit: LinearFit) -> None:
+        one = len(fit.certificates) == 1
+        self.certificate_ = fit.certificates[0] if one else list(fit.certificates)
+        self.trace_ = fit.traces[0] if one else list(fit.traces)
+        self.n_iter_ = int(fit.n_iter.max())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     """A classifier with `coef_`, `intercept_` and `classes_`."""
 
     coef_: NDArray[Any]
     intercept_: NDArray[Any]
     classes_: NDArray[Any]
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **objective: Any) -> None:
+        X, y = validated(self, X, y)
+        check_classification_targets(y)
+        fit = fit_classifier(
+            X,
+            y,
+            C=self.C,
+            sample_weight=class_weights(X, y, sample_weight, self.class_weight),
+            fit_intercept=self.fit_intercept,
+            start=self._start(X.shape, np.unique(y)),
+            run=self._run(),
+            **objective,
+        )
+        self.classes_, self.coef_, self.intercept_ = fit.classes, fit.coef, fit.intercept
+        signs = np.stack([np.where(y == c.positive, 1.0, -1.0) for c in fit.certificates])
+        self.dual_coef_ = (signs * fit.alpha / fit.lam).astype(fit.coef.dtype)
+        self._keep(fit)
+        warn_if_open(fit.certificates, fit.traces, self.tol, self.max_iter)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The signed scores ⟨x, w⟩ + b: shape (n,) for two classes (positive: classes_[1]), else (n, n_classes)."""
@@ -50,10 +130,30 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self.decision_function(X)
         return np.asarray(self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+def class_weights(X: Any, y: NDArray[Any], sample_weight: Any, class_weight: Any) -> NDArray[np.float64] | None:
+    """The weight of each example: its own times that of its class; None where all are 1."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weight = sample_weights(X, sample_weight)
+    if class_weight is not None:
+        classes, index = np.unique(y, return_inverse=True)
+        if class_weight == "balanced":  # every class gets the same total, counted in weights, not in rows
+            total = np.bincount(index, weights=weight)
+            factor = np.divide(weight.sum() / classes.size, total, out=np.zeros(classes.size), where=total > 0)
+        else:
+            factor = compute_class_weight(class_weight, classes=classes, y=y)
+        weight = weight * factor[index]
+    return weight
+
+
+def sample_weights(X: Any, sample_weight: Any) -> NDArray[np.float64]:
+    """The weights as scikit-learn checks them."""
+    try:
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return np.asarray(weight)
 
 
 def validated(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
@@ -92,7 +192,7 @@ def warn_if_open(
         f"and tol = {tol:.0e} was asked for{where}. {certificate.status.value} "
         + _advice(certificate, trace, tol, max_iter),
         NotCertified,
-        stacklevel=4,  # warn_if_open, fit, scikit-learn's wrapper of fit, the user's line
+        stacklevel=5,  # warn_if_open, _fit, fit, scikit-learn's wrapper of fit, the user's line
     )
 
 

@@ -1,31 +1,23 @@
 """The linear support vector machine.
 
-J(w, b) = ½‖w‖² + C Σ weight_i [1 - y_i (⟨x_i, w⟩ + b)]_+   with an unpenalized bias b, as in scikit-learn's SVC;
+J(w, b) = penalty(w) + C Σ weight_i loss_i   with an unpenalized bias b and scikit-learn's scale of both;
 certificates are in the scale of the mean loss, i.e. of J / (C Σ weight).
 """
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
-from minorant.errors import InputError
-from minorant.estimators._base import LinearClassifier, log_progress, validated, warn_if_open
-from minorant.linear import LinearCertificate, fit_linear, resolve_threads
+from minorant.estimators._base import SOLVING, LinearClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from minorant.driver import Progress
+    from numpy.typing import ArrayLike
 
 __all__ = ["LinearSVC"]
 
@@ -39,13 +31,18 @@ class LinearSVC(LinearClassifier):
     ----------
     C : float, default 1.0
         Weight of the loss, as in scikit-learn.
+    penalty : {"l2", "l1", "elasticnet"}, default "l2"
+        ½‖w‖², ‖w‖₁, or l1_ratio·‖w‖₁ + (1 - l1_ratio)/2 ‖w‖².
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+    l1_ratio : float, default 0.5
+        For the elastic net only.
     fit_intercept : bool, default True
     class_weight : dict, "balanced" or None
         Multiplies the weight of every example of a class.
     tol : float, default 1e-3
         The promise: the objective at the solution is at most this much (relative) above its minimum.
-    solver : {"auto", "agm-inf", "agm-1"}, default "auto"
-    smoothing : {"auto", "primal", "dual", "none"}, default "auto"
+    solver, smoothing : str, default "auto"
+        As for `minorant.solve`.
     max_iter : int, default 20_000
         For each class.
     max_time : float, optional
@@ -63,7 +60,7 @@ class LinearSVC(LinearClassifier):
     intercept_ : array of shape (1,) or (n_classes,)
     classes_ : array of shape (n_classes,)
     dual_coef_ : array of shape (1, n) or (n_classes, n)
-        y_i α_i / λ, each between 0 and C·weight_i in size: coef_ is close to dual_coef_ @ X.
+        y_i α_i / λ, each between 0 and C·weight_i in size for the hinge; with L2, coef_ is close to dual_coef_ @ X.
     certificate_ : LinearCertificate, or a list with one for each class
         `primal`, `dual`, `gap`, `relative_gap`, `alpha`, `status`, `n_products`, in the scale of the mean loss,
         and `verify(X, y)`.
@@ -87,25 +84,20 @@ class LinearSVC(LinearClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
-        "fit_intercept": ["boolean"],
+        "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"auto", "agm-inf", "agm-1"})],
-        "smoothing": [StrOptions({"auto", "primal", "dual", "none"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        **SOLVING,
     }
-
-    certificate_: LinearCertificate | list[LinearCertificate]
-    trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
 
     def __init__(
         self,
         C: float = 1.0,
         *,
+        penalty: str = "l2",
+        loss: str = "hinge",
+        l1_ratio: float = 0.5,
         fit_intercept: bool = True,
         class_weight: Mapping[Any, float] | str | None = None,
         tol: float = 1e-3,
@@ -118,6 +110,9 @@ class LinearSVC(LinearClassifier):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.penalty = penalty
+        self.loss = loss
+        self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.tol = tol
@@ -143,59 +138,5 @@ class LinearSVC(LinearClassifier):
         -------
         self
         """
-        X, y = validated(self, X, y)
-        check_classification_targets(y)
-        fit = fit_linear(
-            X,
-            y,
-            C=self.C,
-            sample_weight=self._weights(X, y, sample_weight),
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            solver=self.solver,
-            smoothing=self.smoothing,
-            max_iter=self.max_iter,
-            max_time=self.max_time,
-            callback=log_progress(self.verbose),
-            threads=resolve_threads(self.n_jobs),
-            start=self._start(X, y),
-        )
-        binary = fit.classes.size == 2
-        self.classes_, self.coef_, self.intercept_ = fit.classes, fit.coef, fit.intercept
-        signs = np.stack([np.where(y == c.positive, 1.0, -1.0) for c in fit.certificates])
-        self.dual_coef_ = (signs * fit.alpha / fit.lam).astype(fit.coef.dtype)
-        self.certificate_ = fit.certificates[0] if binary else list(fit.certificates)
-        self.trace_ = fit.traces[0] if binary else list(fit.traces)
-        self.n_iter_ = int(fit.n_iter.max())
-        warn_if_open(fit.certificates, fit.traces, self.tol, self.max_iter)
+        self._fit(X, y, sample_weight, loss=self.loss, penalty=self.penalty, l1_ratio=self.l1_ratio)
         return self
-
-    def _weights(self, X: Any, y: NDArray[Any], sample_weight: ArrayLike | None) -> NDArray[np.float64] | None:
-        if sample_weight is None and self.class_weight is None:
-            return None
-        try:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        except ValueError as error:
-            raise InputError(str(error)) from error
-        if self.class_weight is not None:
-            classes, index = np.unique(y, return_inverse=True)
-            if self.class_weight == "balanced":  # every class gets the same total, counted in weights, not in rows
-                total = np.bincount(index, weights=weight)
-                factor = np.divide(weight.sum() / classes.size, total, out=np.zeros(classes.size), where=total > 0)
-            else:
-                factor = compute_class_weight(self.class_weight, classes=classes, y=y)
-            weight = weight * factor[index]
-        return np.asarray(weight)
-
-    def _start(self, X: Any, y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """The last solution, where it fits these data; without its dual point if the number of rows changed."""
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return None
-        classes = np.unique(y)
-        if not np.array_equal(classes, self.classes_) or self.coef_.shape[1] != X.shape[1]:
-            return None
-        certificates = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
-        alpha = np.stack([c.alpha for c in certificates])
-        if alpha.shape[1] != X.shape[0]:
-            alpha = np.zeros((len(certificates), X.shape[0]))
-        return self.coef_, alpha
