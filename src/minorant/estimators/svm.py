@@ -44,8 +44,8 @@ class LinearSVC(LinearClassifier):
         Multiplies the weight of every example of a class.
     tol : float, default 1e-3
         The promise: the objective at the solution is at most this much (relative) above its minimum.
-    solver : {"auto", "agm-inf", "agm-1"}, default "auto"
-    smoothing : {"auto", "primal", "dual", "none"}, default "auto"
+    solver : {"auto", "agm-inf", "agm-1", "excessive-gap"}, default "auto"
+    smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
     max_iter : int, default 20_000
         For each class.
     max_time : float, optional
@@ -90,8 +90,8 @@ class LinearSVC(LinearClassifier):
         "fit_intercept": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"auto", "agm-inf", "agm-1"})],
-        "smoothing": [StrOptions({"auto", "primal", "dual", "none"})],
+        "solver": [StrOptions({"auto", "agm-inf", "agm-1", "excessive-gap"})],
+        "smoothing": [StrOptions({"auto", "primal", "dual", "decreasing", "none"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
