@@ -14,10 +14,16 @@ from minorant.geometry import Entropy, Euclidean, WeightedEuclidean
 from minorant.losses import Hinge
 from minorant.regularizers import L2
 from minorant.regularizers import Entropy as KL
-from minorant.solvers import SOLVERS, AgmInf, AgmOne
+from minorant.solvers import SOLVERS, AgmInf, AgmOne, ExcessiveGap
 from minorant.views import DualView, PrimalView
 
-SMOOTHINGS = ["auto", "primal", "dual", "none"]
+SMOOTHINGS = ["auto", "primal", "dual", "decreasing", "none"]
+SCHEMES = [
+    *itertools.product(["auto", "primal", "dual", "none"], ["auto", *SOLVERS]),
+    ("decreasing", "auto"),
+    ("decreasing", "excessive-gap"),
+    ("auto", "excessive-gap"),
+]
 
 
 def draw(n=60, p=6, seed=0):
@@ -32,8 +38,7 @@ def problem(lam=0.1, bias=True, **options):
 
 
 class TestStatuses:
-    @pytest.mark.parametrize("smoothing", SMOOTHINGS)
-    @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+    @pytest.mark.parametrize(("smoothing", "solver"), SCHEMES)
     def test_certified(self, smoothing, solver):
         p = problem()
         r = solve(p, tol=1e-3, smoothing=smoothing, solver=solver)
@@ -91,8 +96,7 @@ class TestStatuses:
 
 
 class TestTrace:
-    @pytest.mark.parametrize("smoothing", SMOOTHINGS)
-    @pytest.mark.parametrize("solver", ["agm-inf", "agm-1"])
+    @pytest.mark.parametrize(("smoothing", "solver"), SCHEMES)
     def test_bounds_never_get_worse(self, smoothing, solver):
         r = solve(problem(0.02), tol=1e-4, smoothing=smoothing, solver=solver)
         t = r.trace
@@ -113,6 +117,22 @@ class TestTrace:
         assert len(levels) > 3
         assert levels[-1] >= 1e-4 * r.certificate.primal / 2
         assert {row.mu for row in solve(problem(), smoothing="none").trace} == {0.0}
+
+
+class TestFixedSmoothing:
+    @pytest.mark.parametrize("smoothing", ["auto", "primal", "dual"])
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_mu_stays_and_the_gap_is_what_it_allows(self, smoothing, solver):
+        p, eps = problem(), 1e-3
+        mu = eps / p.loss.radius
+        r = solve(p, tol=2 * eps, smoothing=smoothing, solver=solver, mu=mu)
+        assert r.certificate.status is Status.CERTIFIED
+        assert {row.mu for row in r.trace} == {mu}
+
+    def test_a_gap_out_of_reach_is_not_blamed_on_rounding(self):
+        r = solve(problem(), tol=1e-9, mu=0.1, max_iter=4000)
+        assert r.certificate.status is Status.MAX_ITER
+        assert 1e-9 < r.certificate.gap <= 2 * 0.1 * problem().loss.radius
 
 
 class TestCertify:
@@ -164,8 +184,10 @@ class TestInput:
         [
             ("solver", "agm-2", "agm-1"),
             ("solver", "agminf", "agm-inf"),
+            ("solver", "excesive-gap", "excessive-gap"),
             ("smoothing", "primla", "primal"),
             ("smoothing", "non", "none"),
+            ("smoothing", "decresing", "decreasing"),
         ],
     )
     def test_misspelled_options(self, option, name, meant):
@@ -177,6 +199,28 @@ class TestInput:
     def test_unknown_options(self, option):
         with pytest.raises(InputError, match=r"unknown \w+ 'xyz'\. Allowed: "):
             solve(problem(), **{option: "xyz"})
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (
+                {"smoothing": "decreasing", "solver": "agm-1"},
+                "a solver of its own, 'excessive-gap'; got solver='agm-1'",
+            ),
+            ({"smoothing": "decreasing", "solver": AgmInf()}, "a solver of its own"),
+            ({"smoothing": "dual", "solver": "excessive-gap"}, "for decreasing smoothing; got smoothing='dual'"),
+            ({"smoothing": "primal", "solver": ExcessiveGap()}, "for decreasing smoothing; got smoothing='primal'"),
+            ({"smoothing": "decreasing", "mu": 0.1}, "no mu to fix"),
+            ({"solver": "excessive-gap", "mu": 0.1}, "no mu to fix"),
+            ({"smoothing": "none", "mu": 0.1}, "no mu to fix"),
+            ({"mu": np.nan}, "mu must be a finite number"),
+            ({"smoothing": "dual", "mu": -1.0}, "mu must be a finite number"),
+            ({"smoothing": "primal", "mu": 0.0}, "mu > 0 to smooth Hinge"),
+        ],
+    )
+    def test_options_that_do_not_go_together(self, options, says):
+        with pytest.raises(InputError, match=says):
+            solve(problem(), **options)
 
     def test_rows(self):
         X, y = draw()
@@ -262,7 +306,7 @@ class TestInput:
         with pytest.raises(InputError, match="strongly convex"):
             DualView(Problem(Hinge(y), X, KL(0.0), geometry=Entropy()))
 
-    @pytest.mark.parametrize("method", [AgmInf, AgmOne])
+    @pytest.mark.parametrize("method", [AgmInf, AgmOne, ExcessiveGap])
     @pytest.mark.parametrize("options", [{"grow": 1.0}, {"shrink": 0.9}])
     def test_solver_settings(self, method, options):
         with pytest.raises(InputError, match="grow > 1"):
@@ -284,8 +328,7 @@ def test_other_geometries():
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-310, 1e-160, 1e-120])
-@pytest.mark.parametrize("smoothing", SMOOTHINGS)
-@pytest.mark.parametrize("solver", ["agm-inf", "agm-1"])
+@pytest.mark.parametrize(("smoothing", "solver"), SCHEMES)
 def test_data_that_cannot_be_learned(size, smoothing, solver):
     """X = 0 or nearly: the best is w = 0 with the bias of the majority, and the certificate says so."""
     y = np.array([1.0, 1, 1, -1])

@@ -1,6 +1,6 @@
 """The driver: the only loop that decides to stop.
 
-Smoothing schemes are schedules over views; each yields (view, state) and sees the best gap so far.
+Smoothing schemes are schedules over views; each yields steps and sees the best gap so far.
 
     "primal"   homotopy: the loss is smoothed at mu around the best dual point known. Once the smoothed problem is
                solved well enough for most of the gap to come from the smoothing, the center moves to the new dual
@@ -8,7 +8,10 @@ Smoothing schemes are schedules over views; each yields (view, state) and sees t
                even if mu does not.) A loss that is smooth as it is needs none of this: one primal view at mu = 0.
     "dual"     a dual view at mu = eps/(2D), the dual problem made strongly convex; a new one when J has fallen so far.
     "none"     one dual view at mu = 0.
+    "decreasing"   the excessive gap technique: mu shrinks at every step, at a rate known beforehand.
     "auto"     "primal".
+
+With a fixed `mu`, "primal" and "dual" are the schemes of the paper: one view at that mu.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from minorant.certificate import Best, Certificate, Status
 from minorant.errors import InputError, unknown_option
 from minorant.kernels import dot
 from minorant.minorants import Point
-from minorant.solvers import SOLVERS, Solver, State
+from minorant.solvers import SOLVERS, ExcessiveGap, Solver, State
+from minorant.solvers.saddle import Saddle
 from minorant.views import Candidates, DualView, PrimalView, View
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from minorant.problem import Problem
 
     Vector = NDArray[np.float64]
-    Schedule = Iterator[tuple[View, State]]
+    Schedule = Iterator["Step"]
 
 __all__ = ["Progress", "Result", "solve"]
 
@@ -49,6 +53,19 @@ class Progress(NamedTuple):
     dual: float
     L: float
     mu: float
+
+
+class Step(NamedTuple):
+    """What a schedule yields: candidates for the certificate, and the constants it worked with."""
+
+    candidates: Candidates
+    L: float
+    mu: float
+
+    @classmethod
+    def of(cls, view: View, state: State) -> Step:
+        """The step of a solver on a view."""
+        return cls(view.candidates(state.x, state.minorants), state.L, view.mu)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +83,9 @@ def solve(
     problem: Problem,
     *,
     tol: float = 1e-3,
-    solver: str | Solver = "auto",
+    solver: str | Solver | ExcessiveGap = "auto",
     smoothing: str = "auto",
+    mu: float | None = None,
     max_iter: int = 20_000,
     max_time: float | None = None,
     callback: Callable[[Progress], object] | None = None,
@@ -80,10 +98,15 @@ def solve(
     problem : Problem
     tol : float, default 1e-3
         The promise: J(w) - min J ≤ tol·|J(w)|, for the exact J.
-    solver : {"auto", "agm-inf", "agm-1"} or Solver, default "auto"
+    solver : {"auto", "agm-inf", "agm-1", "excessive-gap"} or Solver, default "auto"
         "auto" is "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
-    smoothing : {"auto", "primal", "dual", "none"}, default "auto"
+        "excessive-gap" is the solver of decreasing smoothing, and of no other.
+    smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
         See the head of this module.
+    mu : float, optional
+        Smooth by this much, once and for all: for "primal" and "dual". A solution of the smoothed problem is one of
+        the exact problem up to mu·D, with D the `radius` of the loss, so mu = eps/D gives 2·eps after as many
+        iterations as the theorems say; a much smaller gap is then out of reach. Without it, mu follows the gap.
     max_iter : int, default 20_000
     max_time : float, optional
         Seconds.
@@ -103,13 +126,13 @@ def solve(
     trace: list[Progress] = []
     status = _reached(best, tol) or Status.MAX_ITER
     patience = _Patience()
-    schedule = _schedule(problem, _method(solver), smoothing, best, tol)
+    schedule = _schedule(problem, solver, smoothing, mu, best, tol)
     while status is Status.MAX_ITER and len(trace) < max_iter:
-        view, state = next(schedule)
-        best.offer(view.candidates(state.x, state.minorants))
+        step = next(schedule)
+        best.offer(step.candidates)
         now = perf_counter() - began
         used = problem.A.products - products
-        trace.append(Progress(len(trace) + 1, now, used, best.primal, best.dual, state.L, view.mu))
+        trace.append(Progress(len(trace) + 1, now, used, best.primal, best.dual, step.L, step.mu))
         stop = callback is not None and callback(trace[-1])
         if (reached := _reached(best, tol)) is not None:
             status = reached
@@ -117,7 +140,7 @@ def solve(
             status = Status.INTERRUPTED
         elif max_time is not None and now >= max_time:
             status = Status.MAX_TIME
-        elif patience.exhausted(best.gap):
+        elif patience.exhausted(best.gap) and mu is None:  # a fixed mu stops the gap, not rounding
             status = Status.STALLED
     alpha = problem.loss.project(best.alpha)
     certificate = Certificate(best.primal, best.dual, alpha, status, problem.A.products - products)
@@ -146,7 +169,7 @@ def _method(solver: str | Solver) -> Solver:
         return solver
     name = "agm-inf" if solver == "auto" else solver
     if name not in SOLVERS:
-        raise unknown_option("solver", solver, [*SOLVERS, "auto"])
+        raise unknown_option("solver", solver, [*SOLVERS, "excessive-gap", "auto"])
     return SOLVERS[name]()
 
 
@@ -167,14 +190,49 @@ def _start(problem: Problem, start: tuple[ArrayLike, ArrayLike] | None) -> Best:
     return best
 
 
-def _schedule(problem: Problem, method: Solver, smoothing: str, best: Best, tol: float) -> Schedule:
+_SMOOTHINGS = ("auto", "primal", "dual", "decreasing", "none")
+
+
+def _schedule(
+    problem: Problem, solver: str | Solver | ExcessiveGap, smoothing: str, mu: float | None, best: Best, tol: float
+) -> Schedule:
+    _check_scheme(solver, smoothing, mu)
+    if isinstance(solver, ExcessiveGap):
+        return _decreasing(problem, solver, best)
+    if smoothing == "decreasing" or solver == "excessive-gap":
+        return _decreasing(problem, ExcessiveGap(), best)
+    method = _method(solver)
     if smoothing in ("auto", "primal"):
-        return _smooth(problem, method, best) if problem.loss.curvature > 0 else _homotopy(problem, method, best)
-    if smoothing == "dual":
+        if mu is None and problem.loss.curvature == 0:
+            return _homotopy(problem, method, best)
+        return _smooth(PrimalView(problem, mu or 0.0), method, best)
+    if smoothing == "dual" and mu is None:
         return _smoothed_dual(problem, method, best, tol)
-    if smoothing == "none":
-        return _dual(DualView(problem), method, best)
-    raise unknown_option("smoothing", smoothing, ["auto", "primal", "dual", "none"])
+    return _dual(DualView(problem, mu or 0.0), method, best)
+
+
+def _check_scheme(solver: str | Solver | ExcessiveGap, smoothing: str, mu: float | None) -> None:
+    """Explain a solver, a smoothing and a mu that do not go together."""
+    if smoothing not in _SMOOTHINGS:
+        raise unknown_option("smoothing", smoothing, _SMOOTHINGS)
+    decreasing = smoothing == "decreasing"
+    excessive = solver == "excessive-gap" or isinstance(solver, ExcessiveGap)
+    if decreasing and not excessive and solver != "auto":
+        raise InputError(
+            f"smoothing='decreasing' has a solver of its own, 'excessive-gap'; got solver={solver!r}. "
+            "Leave solver out, or choose smoothing='primal', 'dual' or 'none'"
+        )
+    if excessive and not decreasing and smoothing != "auto":
+        raise InputError(
+            f"the solver 'excessive-gap' is for decreasing smoothing; got smoothing={smoothing!r}. "
+            "Leave smoothing out, or choose the solver 'agm-inf' or 'agm-1'"
+        )
+    if mu is None:
+        return
+    if decreasing or excessive or smoothing == "none":
+        raise InputError("mu is for smoothing='primal' and 'dual'; decreasing smoothing and none have no mu to fix")
+    if not (np.isfinite(mu) and mu >= 0):
+        raise InputError(f"mu must be a finite number ≥ 0; got {mu}")
 
 
 def _enough(problem: Problem, best: Best, tol: float) -> float:
@@ -182,29 +240,38 @@ def _enough(problem: Problem, best: Best, tol: float) -> float:
     return max(tol, 1e-15) * abs(best.primal) / (2.0 * problem.loss.radius)
 
 
-def _smooth(problem: Problem, method: Solver, best: Best) -> Schedule:
-    view = PrimalView(problem, 0.0)
+def _smooth(view: PrimalView, method: Solver, best: Best) -> Schedule:
     state = method.init(view, Point(best.w, best.image))
     while True:
         state = method.step(view, state)
-        yield view, state
+        yield Step.of(view, state)
 
 
 def _dual(view: DualView, method: Solver, best: Best) -> Schedule:
     state = method.init(view, Point(best.alpha, -best.dual_image))
     while True:
         state = method.step(view, state)
-        yield view, state
+        yield Step.of(view, state)
 
 
 def _smoothed_dual(problem: Problem, method: Solver, best: Best, tol: float) -> Schedule:
     """eps = tol·J is known at the solution only: as J falls, a smoothing that was enough is so no more."""
     while True:
         mu = _enough(problem, best, tol)
-        for view, state in _dual(DualView(problem, mu), method, best):
-            yield view, state
+        for step in _dual(DualView(problem, mu), method, best):
+            yield step
             if mu > 1.5 * _enough(problem, best, tol):
                 break
+
+
+def _decreasing(problem: Problem, method: ExcessiveGap, best: Best) -> Schedule:
+    """The start is where both sides are centered: a good one begins with a small gap (ERRATUM 26)."""
+    saddle = Saddle(problem, best.w, best.alpha)
+    state = method.init(saddle)
+    while True:
+        L = state.N * saddle.dual.geometry.sigma / (state.mu1 + saddle.primal.curvature)  # of the smoothed dual
+        yield Step(state.candidates, L, state.mu2)
+        state = method.step(saddle, state)
 
 
 def _homotopy(problem: Problem, method: Solver, best: Best) -> Schedule:
@@ -217,7 +284,7 @@ def _homotopy(problem: Problem, method: Solver, best: Best) -> Schedule:
         settled = None
         while settled is None:
             state = method.step(view, state)
-            yield view, state
+            yield Step.of(view, state)
             settled = _settled(problem, state, 0.25 * best.gap)
         smaller = max(0.5 * mu, smallest)
         center, x, L, mu = settled, state.x, state.L * mu / smaller, smaller

@@ -54,6 +54,10 @@ class Geometry(ABC):
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         """Δ(x, y), evaluated without cancellation; `mirror` is ∇d(y)."""
 
+    def dual_norm(self, v: Vector) -> float:
+        """A bound of the dual norm, max ⟨v, x⟩ over ‖x‖ ≤ 1: inf where no better one is known."""
+        return np.inf
+
 
 @dataclass(frozen=True)
 class Euclidean(Geometry):
@@ -67,6 +71,9 @@ class Euclidean(Geometry):
 
     def norm(self, v: Vector) -> float:
         return sqrt(dot(v, v))
+
+    def dual_norm(self, v: Vector) -> float:
+        return self.norm(v)
 
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         return self.value(x - y)
@@ -96,6 +103,9 @@ class WeightedEuclidean(Geometry):
     def norm(self, v: Vector) -> float:
         return sqrt(dot(v, self.b * v))
 
+    def dual_norm(self, v: Vector) -> float:
+        return sqrt(dot(v, self.inverse * v))
+
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         return self.value(x - y)
 
@@ -119,6 +129,9 @@ class Entropy(Geometry):
 
     def norm(self, v: Vector) -> float:
         return float(np.abs(v).sum())
+
+    def dual_norm(self, v: Vector) -> float:
+        return float(np.abs(v).max())
 
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         log_y = (self.gradient(y) if mirror is None else mirror) - 1.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from minorant.solvers.agm_1 import AgmOne
 from minorant.solvers.agm_inf import AgmInf
 from minorant.solvers.base import Solver, State
+from minorant.solvers.excessive_gap import ExcessiveGap
 
-__all__ = ["SOLVERS", "AgmInf", "AgmOne", "Solver", "State"]
+__all__ = ["SOLVERS", "AgmInf", "AgmOne", "ExcessiveGap", "Solver", "State"]
 
 SOLVERS: dict[str, type[AgmInf | AgmOne]] = {"agm-inf": AgmInf, "agm-1": AgmOne}
