@@ -19,7 +19,17 @@ import pytest
 from minorant import geometry, losses, regularizers
 from minorant.geometry import Entropy, Euclidean, Geometry, WeightedEuclidean
 from minorant.losses import Hinge, Loss
-from minorant.regularizers import L2, Regularizer
+from minorant.regularizers import (
+    L1,
+    L2,
+    Box,
+    ElasticNet,
+    GroupL2,
+    L1Inf,
+    LogDet,
+    Nuclear,
+    Regularizer,
+)
 from minorant.regularizers import Entropy as KL
 
 if TYPE_CHECKING:
@@ -28,12 +38,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Case:
-    """An object, a way to draw points of its domain, and the geometries it is tested in."""
+    """An object, a way to draw points of its domain, and the geometries it is tested in.
+
+    `size` is the length of its vectors, where they have not P; `tight` says that the points drawn and those of the
+    laws come close to the strong convexity, so that a larger one would be seen to be wrong.
+    """
 
     name: str
     it: object
     draw: Callable[[np.random.Generator], np.ndarray]
     geometries: tuple[Geometry, ...] = ()
+    size: int = 7
+    tight: bool = True
 
 
 P = 7
@@ -61,7 +77,58 @@ def _hinges():
             yield Case(name, loss, lambda rng: rng.standard_normal(13) * rng.choice([0.1, 1.0, 20.0]))
 
 
+_QUADRATIC = (Euclidean(), WeightedEuclidean(_B))
+_LABELS = np.array([2, 0, 2, 5, 0, 2, 0])
+_LOWER, _UPPER = np.array([-1.0, -2, 0, 0.5, -30, 1, -1]), np.array([1.0, -1, 4, 0.5, 30, 1.5, 20])
+
+
+def _in_box(lower, upper):
+    return lambda rng: rng.uniform(lower, upper, P)
+
+
+def _symmetric(size, lower, upper):
+    """Matrices with eigenvalues from lower to upper, flattened."""
+
+    def draw(rng):
+        basis = np.linalg.qr(rng.standard_normal((size, size)))[0]
+        X = (basis * rng.uniform(max(lower, 1e-3 * upper), upper, size)) @ basis.T
+        return (0.5 * (X + X.T)).ravel()
+
+    return draw
+
+
+def _log_dets():
+    C = np.array([[2.0, 0.3, 0.0], [0.3, 1.0, -0.4], [0.0, -0.4, 0.5]])
+    for name, it in {"": LogDet(0.7, 3, 4.0), "-covariance": LogDet(2.0, 3, 5.0, 0.2, C)}.items():
+        yield Case(f"LogDet{name}", it, _symmetric(3, it.lower, it.upper), (Euclidean(),), size=9, tight=False)
+
+
 FACTORIES = {
+    L1: lambda: [Case(f"L1-{lam}", L1(lam), _gaussian, _QUADRATIC) for lam in (1e-3, 2.0)],
+    ElasticNet: lambda: [
+        Case(f"ElasticNet-{lam}-{gamma}", ElasticNet(lam, gamma), _gaussian, _QUADRATIC)
+        for lam, gamma in ((1e-3, 3.0), (0.7, 0.0), (4.0, 0.3))
+    ],
+    Box: lambda: [
+        Case("Box", Box(_LOWER, _UPPER), _in_box(_LOWER, _UPPER), _QUADRATIC),
+        Case("Box-numbers", Box(-0.5, 2.0), _in_box(-0.5, 2.0), _QUADRATIC),
+    ],
+    GroupL2: lambda: [
+        Case(f"GroupL2-{lam}", GroupL2(lam, _LABELS), _gaussian, (*_QUADRATIC, WeightedEuclidean(np.full(P, 3.0))))
+        for lam in (0.01, 2.0)
+    ],
+    L1Inf: lambda: [Case(f"L1Inf-{lam}", L1Inf(lam, _LABELS), _gaussian, _QUADRATIC) for lam in (0.01, 2.0)],
+    Nuclear: lambda: [
+        Case(
+            f"Nuclear-{rows}x{6 // rows}",
+            Nuclear(0.4, (rows, 6 // rows)),
+            lambda rng: _gaussian(rng)[:6],
+            (Euclidean(),),
+            size=6,
+        )
+        for rows in (2, 3)
+    ],
+    LogDet: _log_dets,
     Hinge: _hinges,
     L2: lambda: [
         Case(f"L2-{lam}", L2(lam), _gaussian, (Euclidean(), WeightedEuclidean(_B))) for lam in (1e-3, 0.7, 40.0)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +23,23 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Values = NDArray[np.float32] | NDArray[np.float64]
     Indices = NDArray[np.int32] | NDArray[np.int64]
+
+__all__ = [
+    "box_plane",
+    "check_csr",
+    "csr_dot",
+    "csr_row_norms",
+    "csr_tdot",
+    "dense_dot",
+    "dense_row_norms",
+    "dense_tdot",
+    "dot",
+    "elastic_net_ball",
+    "entropic_cap",
+    "hinge",
+    "simplex_blocks",
+    "smoothed_hinge",
+]
 
 
 def dot(a: Vector, b: Vector) -> float:
@@ -80,53 +98,6 @@ def dense_tdot(X: Values, alpha: Vector, threads: int) -> Vector:
 def dense_row_norms(X: Values, threads: int) -> Vector:
     """‖x_i‖₂ of each row of a row-major X."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64)))
-
-
-def box_plane(
-    center: Vector, lower: Vector, upper: Vector, normal: Vector, offset: float, weights: Vector
-) -> tuple[Vector, float, int]:
-    """Minimize ½ Σ d_i (x_i - m_i)² over l ≤ x ≤ u, ⟨s, x⟩ = z, for d = weights, m = center, s = normal, z = offset.
-
-    x(λ) = clip(m + λ s/d, l, u) for the root λ of ⟨s, x(λ)⟩ = z, which does not decrease in λ: bisection over
-    the sorted kinks d (l - m)/s and d (u - m)/s, then interpolation. Returns x, λ and the elements visited.
-    """
-    m, l, u, s, d, z = center, lower, upper, normal, weights, float(offset)
-    moving = s != 0
-    ends = np.sort(s[moving] * np.stack([l[moving], u[moving]]), axis=0)
-    least, most = float(ends[0].sum()), float(ends[1].sum())
-    slack = 1e-12 * max(1.0, abs(z), float(np.abs(ends[np.isfinite(ends)]).sum()))
-    if not least - slack <= z <= most + slack:
-        raise InputError(f"no point of the box has ⟨normal, x⟩ = {z}: it ranges over [{least}, {most}]")
-
-    def point(lam: float) -> Vector:
-        return np.asarray(np.clip(m + lam * (s / d), l, u))
-
-    def excess(lam: float) -> float:
-        return float(s[moving] @ point(lam)[moving]) - z
-
-    rate = d[moving] / s[moving]
-    kinks = np.concatenate([rate * (l - m)[moving], rate * (u - m)[moving]])
-    kinks = np.unique(kinks[np.isfinite(kinks)])
-    work = m.size
-    if not kinks.size:
-        lam = -excess(0.0) / float((s[moving] / rate).sum()) if moving.any() else 0.0
-        return point(lam), lam, work
-    low, high = -1, kinks.size  # excess(kinks[low]) ≤ 0 ≤ excess(kinks[high]) where both exist
-    while high - low > 1:
-        middle = (low + high) // 2
-        work += m.size
-        low, high = (middle, high) if excess(kinks[middle]) <= 0 else (low, middle)
-    base = float(kinks[max(low, 0)])
-    step = max(1.0, abs(base))  # beyond the outermost kinks only unbounded coordinates move
-    inside = base - step if low < 0 else base + step if high == kinks.size else 0.5 * (base + float(kinks[high]))
-    x = point(inside)
-    free = moving & (l < x) & (x < u)
-    slope = float((s[free] ** 2 / d[free]).sum())
-    if slope > 0:
-        lam = base - excess(base) / slope
-    else:  # flat at zero, unless rounding made a step of the ramp at one of the ends
-        lam = base if high == kinks.size or excess(inside) >= 0 else float(kinks[high])
-    return point(lam), lam, work
 
 
 def smoothed_hinge(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minorant.errors import UnsupportedPair
+from minorant.errors import InputError, UnsupportedPair
+from minorant.geometry import Euclidean, WeightedEuclidean
 from minorant.kernels import dot
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Regularizer"]
+__all__ = ["FEASIBLE", "Regularizer", "positive"]
+
+FEASIBLE = 1e-9  # relative violation of a domain that still counts as the rounding of a convex combination
 
 
 class Regularizer(ABC):
@@ -62,9 +65,24 @@ class Regularizer(ABC):
         rounding = 50.0 * float(np.finfo(np.float64).eps) * (abs(at_p) + abs(at_q))
         return at_p - at_q - dot(self.maximizer(q), p - q) - rounding
 
+    def quadratic(self, geometry: Geometry) -> Vector | float:
+        """b where d(w) = ½ Σ b_i w_i²; the error for any other geometry."""
+        if isinstance(geometry, Euclidean) and Euclidean in self.geometries:
+            return 1.0
+        if isinstance(geometry, WeightedEuclidean) and WeightedEuclidean in self.geometries:
+            return geometry.b
+        raise self.unsupported(geometry)
+
     def unsupported(self, geometry: Geometry) -> UnsupportedPair:
         """The error for a geometry without a closed form, naming those that have one."""
         names = ", ".join(g.__name__ for g in self.geometries)
         return UnsupportedPair(
             f"{type(self).__name__} has no closed form in the geometry {type(geometry).__name__}; it works with {names}"
         )
+
+
+def positive(regularizer: Regularizer, **parameters: float) -> None:
+    """Raise an error unless the parameters are finite and > 0."""
+    for name, value in parameters.items():
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{type(regularizer).__name__} needs a finite {name} > 0; got {value}")
