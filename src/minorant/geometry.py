@@ -7,9 +7,11 @@
 | Euclidean            | ½ Σ x²           | L2               | 1      | x         |
 | WeightedEuclidean(b) | ½ Σ b x²         | (Σ b v²)^½       | 1      | b x       |
 | Entropy(m)           | Σ x log x        | L1               | 1/m    | 1 + log x |
+| BlockEntropy(c, E)   | Σ c_i P_i log P_i| (Σ ‖v_i‖₁²/c_i)^½| 1      | 1 + log P |
 
-Entropy lives on {x ≥ 0, Σ x = m}. There x underflows to an exact 0 long before ∇d(x) loses its meaning, so whoever
-computes a point by a formula in ∇d keeps both: `mirror` below is ∇d(y) where it is known better than from y.
+Entropy lives on {x ≥ 0, Σ x = m}, BlockEntropy on the blocks x_i = c_i (P_i - E_i) with P_i in the simplex. There
+x underflows to an exact 0 long before ∇d(x) loses its meaning, so whoever computes a point by a formula in ∇d keeps
+both: `mirror` below is ∇d(y) where it is known better than from y.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Entropy", "Euclidean", "Geometry", "WeightedEuclidean"]
+__all__ = ["BlockEntropy", "Entropy", "Euclidean", "Geometry", "WeightedEuclidean"]
 
 
 class Geometry(ABC):
@@ -141,3 +143,53 @@ class Entropy(Geometry):
             ratio = np.where(near, np.log1p(rise / y), np.log(x) - log_y)
         terms = x * np.where(x > 0, ratio, 0.0) - rise
         return float(terms.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class BlockEntropy(Geometry):
+    """d(x) = Σ_i c_i Σ_y P_iy log P_iy for x_i = c_i (P_i - E_i), every P_i in the simplex; x is flattened row by row.
+
+    A block with c_i = 0 stays 0 and counts for nothing.
+    """
+
+    c: Vector
+    offset: NDArray[np.float64]
+
+    @cached_property
+    def _inverse(self) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            inverse = np.divide(1.0, self.c, out=np.zeros_like(self.c), where=self.c > 0)
+        return np.asarray(np.minimum(inverse, 1e300)[:, None])
+
+    @cached_property
+    def _least(self) -> NDArray[np.float64]:
+        """The least P_iy that is told from 0: where E_iy = 1, rounding hides what is smaller than it."""
+        info = np.finfo(np.float64)
+        return np.where(self.offset == 0.0, info.tiny, 0.5 * info.eps)
+
+    def probabilities(self, x: Vector) -> NDArray[np.float64]:
+        """P_i = E_i + x_i / c_i, one row for each block."""
+        return np.asarray(self.offset + self._blocks(x))
+
+    def _blocks(self, x: Vector) -> NDArray[np.float64]:
+        return np.asarray(x.reshape(self.offset.shape) * self._inverse)
+
+    def value(self, x: Vector) -> float:
+        P = self.probabilities(x)
+        return dot(self.c, (P * np.log(np.where(P > 0, P, 1.0))).sum(axis=1))
+
+    def gradient(self, x: Vector) -> Vector:
+        return np.asarray(1.0 + np.log(np.maximum(self.probabilities(x), self._least))).ravel()
+
+    def norm(self, v: Vector) -> float:
+        blocks = np.abs(v.reshape(self.offset.shape)).sum(axis=1)
+        return sqrt(dot(blocks, blocks * self._inverse[:, 0]))
+
+    def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
+        log_q = (self.gradient(y) if mirror is None else mirror).reshape(self.offset.shape) - 1.0
+        P, Q, rise = self.probabilities(x), self.probabilities(y), self._blocks(x - y)
+        near = np.abs(rise) <= 0.5 * Q  # there log P - log Q cancels, and log1p does not
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(near, np.log1p(rise / Q), np.log(P) - log_q)
+        terms = P * np.where(P > 0, ratio, 0.0) - rise
+        return dot(self.c, terms.sum(axis=1))

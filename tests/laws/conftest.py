@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from minorant import geometry, losses, regularizers
-from minorant.geometry import Entropy, Euclidean, Geometry, WeightedEuclidean
+from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
 from minorant.losses import Hinge, Loss
 from minorant.regularizers import (
     L1,
@@ -63,6 +63,13 @@ def _gaussian(rng):
 
 def _simplex(mass=1.0):
     return lambda rng: mass * rng.dirichlet(np.full(P, rng.choice([0.2, 1.0, 20.0])))
+
+
+_C = np.array([0.2, 0.7, 0.1])
+
+
+def _blocks(rng):
+    return np.ravel(_C[:, None] * rng.dirichlet(np.full(4, rng.choice([0.2, 1.0, 20.0])), 3))
 
 
 def _hinges():
@@ -140,6 +147,7 @@ FACTORIES = {
     ],
     Euclidean: lambda: [Case("Euclidean", Euclidean(), _gaussian)],
     WeightedEuclidean: lambda: [Case("WeightedEuclidean", WeightedEuclidean(_B), _gaussian)],
+    BlockEntropy: lambda: [Case("BlockEntropy", BlockEntropy(_C, np.zeros((3, 4))), _blocks)],
     Entropy: lambda: [Case(f"Entropy-{m}", Entropy(m), _simplex(m)) for m in (1.0, 0.2, 6.0)],
 }
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from minorant.errors import InputError, UnsupportedPair
-from minorant.geometry import Entropy, Euclidean, Geometry, WeightedEuclidean
+from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
+from minorant.kernels import dot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,6 +43,16 @@ class LinearMap(ABC):
     @abstractmethod
     def column_norms(self, weights: Vector) -> Vector:
         """(Σ_i weights_i A_ij²)^½ of every column."""
+
+    def largest(self) -> float:
+        """max |A_ij|, or a bound of it."""
+        return float(self.row_norms().max(initial=0.0))
+
+    def bound(self, rows: Vector, columns: Vector | None = None) -> float:
+        """A proven bound of the spectral norm of diag(rows)^½ A diag(columns)^½: here Frobenius."""
+        if columns is None:
+            return float(np.sqrt(dot(np.square(self.row_norms()), rows)))
+        return float(np.sqrt(dot(np.square(self.column_norms(rows)), columns)))
 
     def __matmul__(self, w: Vector) -> Vector:
         return self.dot(w)
@@ -81,6 +93,12 @@ class Rows(LinearMap):
     def column_norms(self, weights: Vector) -> Vector:
         return self.base.column_norms(weights * self.scale**2)
 
+    def largest(self) -> float:
+        return float(np.abs(self.scale).max(initial=0.0) * self.base.largest())
+
+    def bound(self, rows: Vector, columns: Vector | None = None) -> float:
+        return self.base.bound(rows * self.scale**2, columns)
+
 
 class Counting(LinearMap):
     """A linear map that counts its products, the currency in which solvers are compared."""
@@ -108,21 +126,54 @@ class Counting(LinearMap):
     def column_norms(self, weights: Vector) -> Vector:
         return self.base.column_norms(weights)
 
+    def largest(self) -> float:
+        return self.base.largest()
+
+    def bound(self, rows: Vector, columns: Vector | None = None) -> float:
+        return self.base.bound(rows, columns)
+
 
 def bound_norm(A: LinearMap, primal: Geometry, dual: Geometry) -> float:
-    """A proven upper bound of ‖A‖ = max ⟨A w, α⟩ over unit w and α, in the norms of the two geometries."""
-    if not isinstance(dual, WeightedEuclidean):
-        raise UnsupportedPair(f"no bound of ‖A‖ is known for α in the geometry {type(dual).__name__}")
-    c = dual.inverse
+    """A proven upper bound of ‖A‖ = max ⟨A w, α⟩ over unit w and α, in the norms of the two geometries.
+
+    In the geometry BlockEntropy α is a difference of two dual points, so that each of its blocks sums to 0. Then
+    ⟨u_i, α_i⟩ ≤ ‖α_i‖₁ (max u_i - min u_i)/2 ≤ ‖α_i‖₁ ‖u_i‖₂/√2, which saves the factor √2.
+    """
     with np.errstate(over="ignore"):
-        if isinstance(primal, Euclidean):
-            bound = float(np.sqrt(np.square(A.row_norms()) @ c))  # Frobenius
-        elif isinstance(primal, WeightedEuclidean):
-            bound = float(np.sqrt(np.square(A.column_norms(c)) @ primal.inverse))  # Frobenius
-        elif isinstance(primal, Entropy):
-            bound = float(A.column_norms(c).max())  # exact
+        if isinstance(dual, WeightedEuclidean):
+            bound = _bound_euclidean(A, primal, dual.inverse)
+        elif isinstance(dual, BlockEntropy):
+            bound = _bound_euclidean(A, primal, np.repeat(dual.c, dual.offset.shape[1])) / sqrt(2.0)
+        elif isinstance(dual, Entropy):
+            bound = _bound_rows(A, primal)
         else:
-            raise UnsupportedPair(f"no bound of ‖A‖ is known for w in the geometry {type(primal).__name__}")
+            raise UnsupportedPair(f"no bound of ‖A‖ is known for α in the geometry {type(dual).__name__}")
         if not np.isfinite(bound * bound):
             raise InputError("the data are too large: the squares of their entries overflow; scale the columns first")
     return max(bound, _LEAST_NORM)
+
+
+def _bound_euclidean(A: LinearMap, primal: Geometry, c: Vector) -> float:
+    """For the norm (Σ α²/c)^½ of α."""
+    if isinstance(primal, Euclidean):
+        return A.bound(c)
+    if isinstance(primal, WeightedEuclidean):
+        return A.bound(c, primal.inverse)
+    if isinstance(primal, Entropy):
+        return float(A.column_norms(c).max())  # exact
+    raise _unknown(primal)
+
+
+def _bound_rows(A: LinearMap, primal: Geometry) -> float:
+    """For the norm Σ |α| of α: the longest row."""
+    if isinstance(primal, Euclidean):
+        return float(A.row_norms().max())
+    if isinstance(primal, WeightedEuclidean):
+        return float(A.row_norms().max() * np.sqrt(primal.inverse.max()))
+    if isinstance(primal, Entropy):
+        return A.largest()
+    raise _unknown(primal)
+
+
+def _unknown(primal: Geometry) -> UnsupportedPair:
+    return UnsupportedPair(f"no bound of ‖A‖ is known for w in the geometry {type(primal).__name__}")

@@ -42,5 +42,8 @@ class Csr(LinearMap):
         squares = np.square(self.data, dtype=np.float64)
         return np.sqrt(self._tdot(squares, weights))
 
+    def largest(self) -> float:
+        return float(max(self.data.max(initial=0.0), -self.data.min(initial=0.0)))
+
     def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
         return kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self._threads)

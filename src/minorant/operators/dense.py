@@ -37,3 +37,6 @@ class Dense(LinearMap):
 
     def column_norms(self, weights: Vector) -> Vector:
         return np.asarray(np.sqrt(weights @ np.square(self.X, dtype=np.float64)))
+
+    def largest(self) -> float:
+        return float(max(self.X.max(initial=0.0), -self.X.min(initial=0.0)))
