@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from minorant import checker
 from minorant.io import load_svmlight
-from minorant.linear import fit_linear
+from minorant.linear import Run, fit_classifier
 
 
 def draw(seed, n=40, p=5):
@@ -43,7 +43,7 @@ def check(X, y, fit, **changes):
         "b": certificate.intercept,
         "alpha": certificate.alpha,
         "c": np.full(n, 1 / n) if certificate.weights is None else certificate.weights,
-        "claim": hinge(fit.lam, changes.pop("free_bias", certificate.fit_intercept)),
+        "claim": hinge(fit.lam, changes.pop("free_bias", certificate.objective.fit_intercept)),
     }
     return checker.check_linear(**{**parts, **changes})
 
@@ -102,7 +102,7 @@ def test_every_pair_is_a_value_and_a_bound_below_all_values(loss, penalty, bias)
 def test_agrees_with_the_library(storage, bias, weighted):
     X, y = draw(0)
     weight = np.arange(y.size) % 4 if weighted else None
-    fit = fit_linear(X, y, C=0.1, sample_weight=weight, fit_intercept=bias)
+    fit = fit_classifier(X, y, C=0.1, sample_weight=weight, fit_intercept=bias)
     verdict = check(storage(X), y, fit)
     certificate = fit.certificates[0]
     assert verdict.problems == []
@@ -115,7 +115,7 @@ def test_agrees_with_the_library(storage, bias, weighted):
 def test_float32_data_are_summed_in_float64():
     X, y = draw(1, n=400)
     small = X.astype(np.float32)
-    fit = fit_linear(small, y, C=0.01)
+    fit = fit_classifier(small, y, C=0.01)
     certificate = fit.certificates[0]
     for data in (small, csr_array(small)):
         verdict = check(data, y, fit)
@@ -134,8 +134,8 @@ def test_the_formulas_on_a_problem_solved_by_hand():
 
 def test_what_is_off_the_plane_is_charged_to_the_bound():
     X, y = draw(2)
-    fit = fit_linear(X, y, C=0.01)
-    optimum = fit_linear(X, y, C=0.01, tol=1e-8, smoothing="none").certificates[0]
+    fit = fit_classifier(X, y, C=0.01)
+    optimum = fit_classifier(X, y, C=0.01, run=Run(tol=1e-8, smoothing="none")).certificates[0]
     alpha = fit.certificates[0].alpha.copy()
     i = int(np.flatnonzero((alpha > 0) & (alpha < 1 / y.size))[0])
     alpha[i] += 1e-12  # rounding, as far as the checker is concerned
@@ -164,14 +164,14 @@ def test_what_is_off_the_plane_is_charged_to_the_bound():
 )
 def test_points_that_prove_nothing(changes, reason):
     X, y = draw(3)
-    verdict = check(X, y, fit_linear(X, y, C=0.1), **changes)
+    verdict = check(X, y, fit_classifier(X, y, C=0.1), **changes)
     assert reason in "; ".join(verdict.problems)
 
 
 def test_a_value_below_the_bound_is_impossible():
     X, y = draw(4)
-    fit = fit_linear(X, y, C=0.1, fit_intercept=False)
-    bias = fit_linear(X, y, C=0.1)
+    fit = fit_classifier(X, y, C=0.1, fit_intercept=False)
+    bias = fit_classifier(X, y, C=0.1)
     # A better model than the class allows: the bias that it claims not to have.
     verdict = check(X, y, fit, w=bias.certificates[0].w, b=bias.certificates[0].intercept)
     assert verdict.primal < verdict.dual

@@ -190,7 +190,7 @@ def _start(problem: Problem, start: tuple[ArrayLike, ArrayLike] | None) -> Best:
     return best
 
 
-_SMOOTHINGS = ("auto", "primal", "dual", "decreasing", "none")
+SMOOTHINGS = ("auto", "primal", "dual", "decreasing", "none")
 
 
 def _schedule(
@@ -213,8 +213,8 @@ def _schedule(
 
 def _check_scheme(solver: str | Solver | ExcessiveGap, smoothing: str, mu: float | None) -> None:
     """Explain a solver, a smoothing and a mu that do not go together."""
-    if smoothing not in _SMOOTHINGS:
-        raise unknown_option("smoothing", smoothing, _SMOOTHINGS)
+    if smoothing not in SMOOTHINGS:
+        raise unknown_option("smoothing", smoothing, SMOOTHINGS)
     decreasing = smoothing == "decreasing"
     excessive = solver == "excessive-gap" or isinstance(solver, ExcessiveGap)
     if decreasing and not excessive and solver != "auto":

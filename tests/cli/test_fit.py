@@ -12,7 +12,7 @@ import pytest
 
 from minorant import checker
 from minorant.io import LinearModel
-from minorant.linear import fit_linear
+from minorant.linear import Run, fit_classifier
 
 
 def test_the_model_is_that_of_the_library(run, binary, draw):
@@ -23,7 +23,7 @@ def test_the_model_is_that_of_the_library(run, binary, draw):
     assert "1 against -1: J(w) = " in ran.out
     assert "Model: m" in ran.out
     X, y = draw(0)
-    fit = fit_linear(X, y, C=0.5, tol=2e-4)
+    fit = fit_classifier(X, y, C=0.5, run=Run(tol=2e-4))
     model = LinearModel.load("m")
     np.testing.assert_allclose(model.coef, fit.coef, rtol=1e-9, atol=1e-12)
     assert model.classes == [-1, 1]
@@ -68,7 +68,7 @@ def test_class_weights(run, binary, draw, words):
     assert run("fit", binary, "-o", "m", *words).status == 0
     X, y = draw(0)
     weight = np.where(y > 0, 2.0, 0.5)
-    fit = fit_linear(X, y, sample_weight=weight)
+    fit = fit_classifier(X, y, sample_weight=weight)
     model = LinearModel.load("m")
     np.testing.assert_allclose(model.weights, weight / weight.sum())
     assert model.lam == pytest.approx(1 / weight.sum())

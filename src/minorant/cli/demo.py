@@ -12,7 +12,7 @@ from minorant.cli._watch import Log
 from minorant.cli.fit import to_model
 from minorant.io import load_data
 from minorant.io._atomic import replace_file
-from minorant.linear import fit_linear
+from minorant.linear import Run, fit_classifier
 from minorant.report import gap_svg
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         def record(row: int, progress: Progress) -> None:
             log.write({"class": row, **progress._asdict()})
 
-        fit = fit_linear(X, y, C=_C, tol=_TOL, callback=record)
+        fit = fit_classifier(X, y, C=_C, run=Run(tol=_TOL, callback=record))
         certificate = fit.certificates[0]
         log.write({"status": certificate.status.name, "primal": certificate.primal, "dual": certificate.dual})
     to_model(fit, _TOL).save(model)

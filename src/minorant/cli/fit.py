@@ -16,7 +16,7 @@ from minorant.cli import CERTIFIED, NOT_CERTIFIED
 from minorant.cli._watch import Log, Watch
 from minorant.errors import InputError
 from minorant.io import LinearModel, load_data
-from minorant.linear import LinearFit, fit_linear, resolve_threads
+from minorant.linear import LinearFit, Run, fit_classifier, resolve_threads
 
 if TYPE_CHECKING:
     import argparse
@@ -48,12 +48,7 @@ def run(args: argparse.Namespace) -> int:
         names = problem_names(classes)
         began = perf_counter()
         with Watch(names, log, args.quiet) as watch:
-            fit = fit_linear(
-                X,
-                y,
-                C=args.c,
-                sample_weight=weight,
-                fit_intercept=not args.no_intercept,
+            how = Run(
                 tol=args.tol,
                 solver=args.solver,
                 smoothing=args.smoothing,
@@ -61,6 +56,9 @@ def run(args: argparse.Namespace) -> int:
                 max_time=args.max_time,
                 callback=watch,
                 threads=resolve_threads(args.threads),
+            )
+            fit = fit_classifier(
+                X, y, C=args.c, sample_weight=weight, fit_intercept=not args.no_intercept, run=how
             )
             seconds = perf_counter() - began
             to_model(fit, args.tol).save(output)  # inside: a late Ctrl-C must not lose it
@@ -134,7 +132,7 @@ def to_model(fit: LinearFit, tol: float) -> LinearModel:
         intercept=fit.intercept,
         alpha=fit.alpha,
         lam=fit.lam,
-        fit_intercept=fit.certificates[0].fit_intercept,
+        fit_intercept=fit.certificates[0].objective.fit_intercept,
         classes=[int(c) if c == int(c) else c for c in fit.classes.tolist()],
         certificates=[_claim(c) for c in fit.certificates],
         weights=fit.certificates[0].weights,

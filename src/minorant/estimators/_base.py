@@ -42,7 +42,7 @@ class NotCertified(ConvergenceWarning):  # type: ignore[misc]
 SOLVING: dict[str, list[Any]] = {
     "fit_intercept": ["boolean"],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "solver": [StrOptions({"auto", *SOLVERS})],
+    "solver": [StrOptions({"auto", "excessive-gap", *SOLVERS})],
     "smoothing": [StrOptions(set(SMOOTHINGS))],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "max_time": [Interval(Real, 0, None, closed="neither"), None],
