@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from minorant.certificate import Certificate, Status, certify
     from minorant.driver import Result, solve
     from minorant.errors import InputError, UnsupportedPair
-    from minorant.estimators import LinearSVC, NotCertified
+    from minorant.estimators import ElasticNet, LinearSVC, LogisticRegression, NotCertified
     from minorant.path import solve_path
     from minorant.problem import Problem
 
@@ -22,8 +22,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Certificate",
+    "ElasticNet",
     "InputError",
     "LinearSVC",
+    "LogisticRegression",
     "NotCertified",
     "Problem",
     "Result",
@@ -44,7 +46,9 @@ __all__ = [
 _HOMES = {
     "Certificate": "certificate",
     "InputError": "errors",
+    "ElasticNet": "estimators",
     "LinearSVC": "estimators",
+    "LogisticRegression": "estimators",
     "NotCertified": "estimators",
     "Problem": "problem",
     "Result": "driver",

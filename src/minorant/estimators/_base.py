@@ -102,6 +102,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, **objective: Any) -> None:
         X, y = validated(self, X, y)
         check_classification_targets(y)
+        self._check_classes(np.unique(y))
         fit = fit_classifier(
             X,
             y,
@@ -117,6 +118,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         self.dual_coef_ = (signs * fit.alpha / fit.lam).astype(fit.coef.dtype)
         self._keep(fit)
         warn_if_open(fit.certificates, fit.traces, self.tol, self.max_iter)
+
+    def _check_classes(self, classes: NDArray[Any]) -> None:
+        """Refuse what the model is not made for."""
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The signed scores ⟨x, w⟩ + b: shape (n,) for two classes (positive: classes_[1]), else (n, n_classes)."""

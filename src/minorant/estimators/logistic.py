@@ -1,0 +1,160 @@
+"""Logistic regression for two classes.
+
+J(w, b) = penalty(w) + C Σ weight_i log(1 + exp(-y_i (⟨x_i, w⟩ + b)))   with an unpenalized bias b, as in scikit-learn;
+certificates are in the scale of the mean loss, i.e. of J / (C Σ weight).
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import expit, log_expit
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from minorant.errors import InputError
+from minorant.estimators._base import SOLVING, LinearClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["LogisticRegression"]
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression for two classes, with a free bias and a proof of optimality.
+
+    Minimizes penalty(w) + C Σ weight_i log(1 + exp(-y_i (⟨x_i, w⟩ + b))): scikit-learn's objective.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Weight of the loss, as in scikit-learn.
+    penalty : {"l2", "l1", "elasticnet"}, default "l2"
+        ½‖w‖², ‖w‖₁, or l1_ratio·‖w‖₁ + (1 - l1_ratio)/2 ‖w‖².
+    l1_ratio : float, default 0.5
+        For the elastic net only.
+    fit_intercept : bool, default True
+    class_weight : dict, "balanced" or None
+        Multiplies the weight of every example of a class.
+    tol : float, default 1e-3
+        The promise: the objective at the solution is at most this much (relative) above its minimum.
+    solver, smoothing : str, default "auto"
+        As for `minorant.solve`.
+    max_iter : int, default 20_000
+    max_time : float, optional
+        Seconds.
+    warm_start : bool, default False
+        Start from the last solution.
+    n_jobs : int, optional
+        Threads; None and -1 are all cores.
+    verbose : int, default 0
+        Log the gap on the logger "minorant".
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+    intercept_ : array of shape (1,)
+    classes_ : array of shape (2,)
+    dual_coef_ : array of shape (1, n)
+        y_i α_i / λ; with L2, coef_ is close to dual_coef_ @ X.
+    certificate_ : LinearCertificate
+        In the scale of the mean loss, with `verify(X, y)`.
+    n_iter_ : int
+    trace_ : tuple of Progress
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features,), where X has column names
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from minorant import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression().fit(X[:100], y[:100])
+    >>> model.certificate_.relative_gap <= 1e-3
+    True
+    >>> model.predict_proba(X[:1]).round(1)
+    array([[1., 0.]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        **SOLVING,
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        class_weight: Mapping[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        solver: str = "auto",
+        smoothing: str = "auto",
+        max_iter: int = 20_000,
+        max_time: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.solver = solver
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model and prove it.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+        y : array of shape (n,), numbers or strings
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, sample_weight, loss="logistic", penalty=self.penalty, l1_ratio=self.l1_ratio)
+        return self
+
+    def _check_classes(self, classes: NDArray[Any]) -> None:
+        if classes.size > 2:
+            raise InputError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has {classes.size} classes; use OneVsRestClassifier(LogisticRegression())"
+            )
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """The probability of each class, in the order of `classes_`."""
+        scores = self.decision_function(X)
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """The logarithms of the probabilities, exact where these underflow."""
+        scores = self.decision_function(X)
+        return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
