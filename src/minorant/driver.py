@@ -205,7 +205,7 @@ def _schedule(
     if smoothing in ("auto", "primal"):
         if mu is None and problem.loss.curvature == 0:
             return _homotopy(problem, method, best)
-        return _smooth(PrimalView(problem, mu or 0.0), method, best)
+        return _primal(PrimalView(problem, mu or 0.0), method, best, restart=mu is None)
     if smoothing == "dual" and mu is None:
         return _smoothed_dual(problem, method, best, tol)
     return _dual(DualView(problem, mu or 0.0), method, best)
@@ -240,17 +240,27 @@ def _enough(problem: Problem, best: Best, tol: float) -> float:
     return max(tol, 1e-15) * abs(best.primal) / (2.0 * problem.loss.radius)
 
 
-def _smooth(view: PrimalView, method: Solver, best: Best) -> Schedule:
-    state = method.init(view, Point(best.w, best.image))
-    while True:
-        state = method.step(view, state)
+def _primal(view: PrimalView, method: Solver, best: Best, *, restart: bool) -> Schedule:
+    for state in _states(view, method, Point(best.w, best.image), None, restart=restart):
         yield Step.of(view, state)
 
 
-def _dual(view: DualView, method: Solver, best: Best) -> Schedule:
-    state = method.init(view, Point(best.alpha, -best.dual_image))
+def _states(view: View, method: Solver, x: Point, L: float | None, *, restart: bool) -> Iterator[State]:
+    """The states of a method; it starts again where its momentum has carried it too far.
+
+    That is where the step from u turns back, ⟨u - x₊, x₊ - x⟩ > 0. No rate is lost, and where J grows faster than its
+    strong convexity tells (λ = 0, say, but quadratic near the solution) convergence is linear all the same.
+    """
+    state = method.init(view, x, L)
     while True:
-        state = method.step(view, state)
+        before, state = state, method.step(view, state)
+        yield state
+        if restart and state.u is not None and dot(state.u.x - state.x.x, state.x.x - before.x.x) > 0:
+            state = method.init(view, state.x, state.L)
+
+
+def _dual(view: DualView, method: Solver, best: Best) -> Schedule:
+    for state in _states(view, method, Point(best.alpha, -best.dual_image), None, restart=False):
         yield Step.of(view, state)
 
 
@@ -280,12 +290,10 @@ def _homotopy(problem: Problem, method: Solver, best: Best) -> Schedule:
     center, x, L = best.alpha, Point(best.w, best.image), None
     while True:
         view = PrimalView(problem, mu, center)
-        state = method.init(view, x, L)
-        settled = None
-        while settled is None:
-            state = method.step(view, state)
+        for state in _states(view, method, x, L, restart=True):
             yield Step.of(view, state)
-            settled = _settled(problem, state, 0.25 * best.gap)
+            if (settled := _settled(problem, state, 0.25 * best.gap)) is not None:
+                break
         smaller = max(0.5 * mu, smallest)
         center, x, L, mu = settled, state.x, state.L * mu / smaller, smaller
 

@@ -18,17 +18,23 @@ import pytest
 
 from minorant import geometry, losses, regularizers
 from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
+from minorant.kernels import entropic_capped_simplex, project_box_plane, project_capped_simplex
 from minorant.losses import Hinge, Loss
 from minorant.regularizers import (
     L1,
     L2,
     Box,
+    BoxPlane,
+    CappedSimplex,
     ElasticNet,
+    ElasticNetBall,
     GroupL2,
+    L1Ball,
     L1Inf,
     LogDet,
     Nuclear,
     Regularizer,
+    Simplex,
 )
 from minorant.regularizers import Entropy as KL
 
@@ -93,6 +99,50 @@ def _in_box(lower, upper):
     return lambda rng: rng.uniform(lower, upper, P)
 
 
+def _mixed(project, sharp):
+    """Points of a set, from its projection of points near it and far from it, and mixtures of them."""
+
+    def draw(rng):
+        x, y = (project(rng.standard_normal(P) * rng.choice([0.1, 1.0, sharp])) for _ in range(2))
+        mixed = rng.choice([0.0, 0.5]) * (y - x)
+        return x + mixed
+
+    return draw
+
+
+def _in_ball(size):
+    """Points with size(x) ≤ 1 for a function that is convex with size(0) = 0."""
+
+    def draw(rng):
+        x = rng.standard_normal(P) * rng.choice([0.0, 1.0], P)
+        while size(x) > 1:
+            x = 0.9 * x
+        return x
+
+    return draw
+
+
+def _elastic_net_balls():
+    for radius, gamma in ((0.01, 3.0), (2.0, 0.0), (50.0, 0.3)):
+        it = ElasticNetBall(radius, gamma)
+        draw = _in_ball(lambda x, r=radius, g=gamma: (g * np.abs(x).sum() + 0.5 * (x @ x)) / r)
+        yield Case(f"ElasticNetBall-{radius}-{gamma}", it, draw, _QUADRATIC)
+
+
+def _box_planes():
+    normal = np.array([1.0, -1, 0, 2, -0.5, 3, 0.1])
+    for name, args in {"": (_LOWER, _UPPER, normal, 1.5), "-numbers": (-1.0, 2.0, 1.0, 3.0)}.items():
+        draw = _mixed(lambda c, a=args: project_box_plane(c, *a).x, 30.0)
+        yield Case(f"BoxPlane{name}", BoxPlane(*args), draw, _QUADRATIC)
+
+
+def _capped(cap):
+    """Points of the capped simplex, by both projections."""
+    euclidean = _mixed(lambda c: project_capped_simplex(c, cap).x, 30.0)
+    entropic = _mixed(lambda c: entropic_capped_simplex(c, cap).x, 300.0)
+    return lambda rng: (euclidean if rng.random() < 0.5 else entropic)(rng)
+
+
 def _symmetric(size, lower, upper):
     """Matrices with eigenvalues from lower to upper, flattened."""
 
@@ -136,6 +186,16 @@ FACTORIES = {
         for rows in (2, 3)
     ],
     LogDet: _log_dets,
+    L1Ball: lambda: [
+        Case(f"L1Ball-{r}", L1Ball(r), _in_ball(lambda x, r=r: np.abs(x).sum() / r), _QUADRATIC) for r in (0.1, 5.0)
+    ],
+    ElasticNetBall: _elastic_net_balls,
+    BoxPlane: _box_planes,
+    Simplex: lambda: [Case("Simplex", Simplex(), _simplex(), (*_QUADRATIC, Entropy()))],
+    CappedSimplex: lambda: [
+        Case(f"CappedSimplex-{cap}", CappedSimplex(cap), _capped(cap), (*_QUADRATIC, Entropy()))
+        for cap in (1 / 7, 0.25, 0.6, 3.0)
+    ],
     Hinge: _hinges,
     L2: lambda: [
         Case(f"L2-{lam}", L2(lam), _gaussian, (Euclidean(), WeightedEuclidean(_B))) for lam in (1e-3, 0.7, 40.0)
@@ -144,6 +204,9 @@ FACTORIES = {
         Case("Entropy-0", KL(0.0), _simplex(), (Entropy(),)),
         Case("Entropy-0.2", KL(0.2), _simplex(), (Entropy(),)),
         Case("Entropy-prior", KL(3.0, _PRIOR), _simplex(), (Entropy(),)),
+        Case("Entropy-0-cap", KL(0.0, cap=0.3), _capped(0.3), (Entropy(),)),
+        Case("Entropy-0.2-cap", KL(0.2, cap=0.25), _capped(0.25), (Entropy(),)),
+        Case("Entropy-prior-cap", KL(3.0, _PRIOR, cap=0.2), _capped(0.2), (Entropy(),)),
     ],
     Euclidean: lambda: [Case("Euclidean", Euclidean(), _gaussian)],
     WeightedEuclidean: lambda: [Case("WeightedEuclidean", WeightedEuclidean(_B), _gaussian)],

@@ -134,7 +134,7 @@ def test_divergence_of_the_conjugate_in_extended_precision(regularizer_case, dis
     name = type(reg).__name__
     for q in slopes(regularizer_case, 6):
         p = q + distance * rng.standard_normal(q.size)
-        if name not in true_divergence:
+        if name not in true_divergence or getattr(reg, "cap", 1.0) < 1:  # a cap has no form of its own
             assert type(reg).conjugate_divergence is Regularizer.conjugate_divergence, "give it an exact form here"
             continue
         true = float(true_divergence[name](reg, p.astype(L), q.astype(L)))

@@ -70,6 +70,8 @@ class Regularizer(ABC):
         if isinstance(geometry, Euclidean) and Euclidean in self.geometries:
             return 1.0
         if isinstance(geometry, WeightedEuclidean) and WeightedEuclidean in self.geometries:
+            if not (geometry.b > 0).all():
+                raise InputError(f"the geometry of w needs positive weights; the least is {geometry.b.min()}")
             return geometry.b
         raise self.unsupported(geometry)
 

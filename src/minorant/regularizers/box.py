@@ -56,8 +56,7 @@ class Box(Regularizer):
 
     def argmin(self, s: Vector, t: float, geometry: Geometry, weight: float = 1.0) -> tuple[Vector, Vector]:
         b = self.quadratic(geometry)
-        inverse = geometry.inverse if isinstance(geometry, WeightedEuclidean) else 1.0
-        x = np.clip(s * (-inverse / t), self.lower, self.upper)
+        x = np.clip(s / (-t * b), self.lower, self.upper)
         return x, b * x
 
     def strong_convexity(self, geometry: Geometry) -> float:

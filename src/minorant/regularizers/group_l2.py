@@ -85,9 +85,8 @@ class GroupL2(Grouped):
             shrink = np.maximum(size - k, 0.0) / np.where(size > 0, size, 1.0)
             x = s * (shrink[self.member] / -t)
             return x, x
-        v = np.where(b > 0, -s, 0.0)
-        rho = self._radius(v, t * b, k)[self.member]
-        x = np.where(rho > 0, v * rho / np.where(rho > 0, t * b * rho + k, 1.0), 0.0)
+        rho = self._radius(s, t * b, k)[self.member]
+        x = -s * rho / np.where(rho > 0, t * b * rho + k, 1.0)
         return x, b * x
 
     def _radius(self, v: Vector, h: Vector, k: float) -> Vector:
@@ -95,7 +94,7 @@ class GroupL2(Grouped):
         size = np.sqrt(self.total(v * v))
         widest = np.zeros_like(size)
         np.maximum.at(widest, self.member, h)
-        rho = np.maximum(size - k, 0.0) / np.where(widest > 0, widest, 1.0)  # below the root, exact for equal weights
+        rho = np.maximum(size - k, 0.0) / widest  # below the root, exact for equal weights
         alive = rho > 0
         for _ in range(100):
             scale = np.where(alive[self.member], h * rho[self.member] + k, 1.0)

@@ -47,6 +47,5 @@ class L1(Norm):
 
     def argmin(self, s: Vector, t: float, geometry: Geometry, weight: float = 1.0) -> tuple[Vector, Vector]:
         b = self.quadratic(geometry)
-        inverse = geometry.inverse if isinstance(geometry, WeightedEuclidean) else 1.0
-        x = soft(-s, weight * self.lam) * (inverse / t)
+        x = soft(-s, weight * self.lam) / (t * b)
         return x, b * x

@@ -44,7 +44,7 @@ class L1Inf(Grouped):
     def argmin(self, s: Vector, t: float, geometry: Geometry, weight: float = 1.0) -> tuple[Vector, Vector]:
         b = self.quadratic(geometry)
         h = np.broadcast_to(t * b, s.shape)
-        m = np.divide(-s, h, out=np.zeros_like(s), where=h > 0)
+        m = -s / h
         level = self._level(np.abs(m), h, weight * self.lam)[self.member]
         x = np.clip(m, -level, level)
         return x, b * x
@@ -52,7 +52,7 @@ class L1Inf(Grouped):
     def _level(self, a: Vector, h: Vector, k: float) -> Vector:
         """θ of every group."""
         level, count = np.zeros(self.count), 0
-        above = h > 0
+        above = np.ones(a.size, dtype=bool)
         while above.sum() != count:
             count = int(above.sum())
             weights = self.total(np.where(above, h, 0.0))
