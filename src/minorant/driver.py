@@ -56,7 +56,7 @@ class Result:
     """A solution, the certificate that proves it, and how it came about."""
 
     w: Vector
-    intercept: float
+    intercept: float | Vector
     certificate: Certificate
     n_iter: int
     trace: tuple[Progress, ...] = field(repr=False)

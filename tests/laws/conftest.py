@@ -18,7 +18,7 @@ import pytest
 
 from minorant import geometry, losses, regularizers
 from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
-from minorant.losses import Hinge, Loss
+from minorant.losses import Hinge, Loss, MultinomialLogistic
 from minorant.regularizers import L2, Regularizer
 from minorant.regularizers import Entropy as KL
 
@@ -68,7 +68,20 @@ def _hinges():
             yield Case(name, loss, lambda rng: rng.standard_normal(13) * rng.choice([0.1, 1.0, 20.0]))
 
 
+def _multiclass(make, name, biases=(False,)):
+    rng = np.random.default_rng(1)
+    y = np.array([1, 0, 2, 2, 1, 0, 2, 2, 1])
+    weight = rng.uniform(0.1, 3.0, y.size)
+    weight[4] = 0.0
+    for bias in biases:
+        for w in (None, weight):
+            loss = make(y, 3, bias=bias, sample_weight=w)
+            label = f"{name}{'-bias' if bias else ''}{'-weights' if w is not None else ''}"
+            yield Case(label, loss, lambda rng: rng.standard_normal(27) * rng.choice([0.1, 1.0, 20.0]))
+
+
 FACTORIES = {
+    MultinomialLogistic: lambda: _multiclass(MultinomialLogistic, "MultinomialLogistic", (False, True)),
     Hinge: _hinges,
     L2: lambda: [
         Case(f"L2-{lam}", L2(lam), _gaussian, (Euclidean(), WeightedEuclidean(_B))) for lam in (1e-3, 0.7, 40.0)

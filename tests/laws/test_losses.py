@@ -124,5 +124,7 @@ def test_intercept_attains_the_loss(loss_case):
     for u in points(loss_case, 20):
         b = loss.intercept(u)
         assert loss.value_at(u, b) == pytest.approx(loss.value(u), rel=1e-12, abs=1e-14)
-        for shift in (-1.0, -1e-3, 1e-3, 1.0):
+        rng = np.random.default_rng(5)
+        for size in (-1.0, -1e-3, 1e-3, 1.0):
+            shift = size * (rng.standard_normal(np.shape(b)) if np.ndim(b) else 1.0)  # any direction of several biases
             assert not loss.bias or loss.value_at(u, b + shift) >= loss.value(u) - 1e-12

@@ -2,5 +2,6 @@
 
 from minorant.losses.base import Loss, Smoothed
 from minorant.losses.hinge import Hinge
+from minorant.losses.multinomial import MultinomialLogistic
 
-__all__ = ["Hinge", "Loss", "Smoothed"]
+__all__ = ["Hinge", "Loss", "MultinomialLogistic", "Smoothed"]

@@ -90,8 +90,8 @@ class Loss(ABC):
     def forget(self) -> None:  # noqa: B027 - most losses have nothing to forget
         """Drop what earlier calls left behind to speed up later ones: a run begins the same every time."""
 
-    def intercept(self, u: Vector) -> float:
-        """The bias that attains g*(u) where the model has a free one, else 0."""
+    def intercept(self, u: Vector) -> float | Vector:
+        """The bias that attains g*(u) where the model has a free one, else 0; a vector for several scores."""
         return 0.0
 
     def smoothed_divergence(self, p: Vector, at_p: Smoothed, q: Vector, at_q: Smoothed, mu: float) -> float:
