@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ import pytest
 
 from minorant import geometry, losses, regularizers
 from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
-from minorant.losses import Hinge, Loss, MultinomialLogistic
+from minorant.losses import CrammerSinger, Hinge, Loss, Maximum, MultinomialLogistic
 from minorant.regularizers import L2, Regularizer
 from minorant.regularizers import Entropy as KL
 
@@ -80,7 +81,16 @@ def _multiclass(make, name, biases=(False,)):
             yield Case(label, loss, lambda rng: rng.standard_normal(27) * rng.choice([0.1, 1.0, 20.0]))
 
 
+def _crammer_singers():
+    for smoothing in ("entropy", "euclidean"):
+        yield from _multiclass(partial(CrammerSinger, smoothing=smoothing), f"CrammerSinger-{smoothing}")
+
+
 FACTORIES = {
+    CrammerSinger: _crammer_singers,
+    Maximum: lambda: [
+        Case("Maximum", Maximum(9), lambda rng: rng.standard_normal(9) * rng.choice([0.1, 1.0, 20.0])),
+    ],
     MultinomialLogistic: lambda: _multiclass(MultinomialLogistic, "MultinomialLogistic", (False, True)),
     Hinge: _hinges,
     L2: lambda: [

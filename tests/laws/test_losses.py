@@ -47,7 +47,9 @@ def test_smoothed_value_is_attained_and_largest(loss_case, mu):
         rounding = 1e-12 * (1 + abs(at.value))
         assert gain(u, at.alpha) == pytest.approx(at.value, abs=rounding)
         for other in dual_points(loss_case, 10):
-            margin = mu * loss.geometry.divergence(other, at.alpha)
+            # α is known to rounding only, and the entropy of a P = 1 + α/c close to 0 tells the difference.
+            known = (at.alpha, at.alpha * (1 - 4 * np.finfo(float).eps))
+            margin = mu * min(loss.geometry.divergence(other, alpha) for alpha in known)
             assert gain(u, other) <= at.value - margin + rounding
 
 

@@ -16,11 +16,13 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from minorant import Problem, Status, certify, solve
-from minorant.losses import MultinomialLogistic
-from minorant.regularizers import L2
+from minorant.losses import CrammerSinger, Maximum, MultinomialLogistic
+from minorant.geometry import Entropy as EntropyGeometry
+from minorant.regularizers import L2, Entropy
 
 TOL = 1e-5
 BATCHES, SIZE = 10, 10
+SETTINGS = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 SOLVERS = ["auto", "agm-1", "agm-inf"]
 
 
@@ -40,14 +42,14 @@ def draw(seed):
     )
 
 
-def interior_point(d, c, loss):
+def interior_point(d, c, loss, **settings):
     """min (λ/2)‖W‖² + Σ c_i loss_i(X W + b), as CVXPY states it; `loss` maps scores to the vector of losses."""
     W, b = cp.Variable((d.X.shape[1], d.k)), cp.Variable((1, d.k))
     scores = d.X @ W + (np.ones((d.y.size, 1)) @ b if d.bias else 0.0)
     own = cp.sum(cp.multiply(np.eye(d.k)[d.y], scores), axis=1)
     J = 0.5 * d.lam * cp.sum_squares(W) + c @ (loss(scores) - own)
     pinned = [cp.sum(b) == 0]  # the losses do not see a constant
-    return cp.Problem(cp.Minimize(J), pinned).solve(solver=cp.CLARABEL)
+    return cp.Problem(cp.Minimize(J), pinned).solve(solver=cp.CLARABEL, **settings)
 
 
 def quasi_newton(d, c):
@@ -128,3 +130,42 @@ def test_multinomial_is_that_of_scikit_learn(bias, weighted):
     np.testing.assert_allclose(
         np.broadcast_to(result.intercept, 4), peer.intercept_ - peer.intercept_.mean(), atol=1e-6
     )
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_crammer_singer(batch):
+    for seed in range(batch * SIZE, (batch + 1) * SIZE):
+        d = draw(seed)
+        d.bias = False
+        smoothing = ("entropy", "euclidean")[(seed // 2) % 2]
+        loss = CrammerSinger(d.y, d.k, sample_weight=d.weight, smoothing=smoothing)
+        delta = 1.0 - np.eye(d.k)[d.y]
+        optimum = interior_point(d, loss.c, lambda scores, delta=delta: cp.max(scores + delta, axis=1), **SETTINGS)
+        result = certified(Problem(loss, d.X, L2(d.lam)), seed, optimum)
+        scores = d.X @ result.w.reshape(-1, d.k)
+        by_hand = loss.c @ ((scores + delta).max(axis=1) - scores[np.arange(d.y.size), d.y])
+        by_hand += 0.5 * d.lam * (result.w**2).sum()
+        assert by_hand == pytest.approx(result.certificate.primal, rel=1e-10), f"seed {seed}"
+        assert result.intercept == 0.0
+
+
+def boosting(seed):
+    """Margins of weak learners in [-1, 1], some of them good; λ KL(w ‖ prior) on the simplex."""
+    rng = np.random.default_rng(1000 + seed)
+    n, p = int(rng.integers(2, 41)), int(rng.integers(2, 7))
+    A = rng.uniform(-1.0, 1.0, (n, p)) - rng.choice([0.0, 0.5]) if seed % 2 else rng.choice([-1.0, 1.0], (n, p))
+    prior = rng.dirichlet(np.full(p, 3.0)) if seed % 3 else None
+    return A, float(10 ** rng.uniform(-2, 0)), prior
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_lpboost(batch):
+    for seed in range(batch * SIZE, (batch + 1) * SIZE):
+        A, lam, prior = boosting(seed)
+        w = cp.Variable(A.shape[1])
+        q = np.full(A.shape[1], 1.0 / A.shape[1]) if prior is None else prior
+        J = cp.max(A @ w) + lam * cp.sum(cp.rel_entr(w, q))
+        optimum = cp.Problem(cp.Minimize(J), [cp.sum(w) == 1]).solve(solver=cp.CLARABEL)
+        problem = Problem(Maximum(A.shape[0]), A, Entropy(lam, prior), geometry=EntropyGeometry())
+        assert problem.norm == pytest.approx(np.abs(A).max(), rel=1e-15)
+        certified(problem, seed, optimum)
