@@ -73,7 +73,7 @@ class Result:
     """A solution, the certificate that proves it, and how it came about."""
 
     w: Vector
-    intercept: float
+    intercept: float | Vector
     certificate: Certificate
     n_iter: int
     trace: tuple[Progress, ...] = field(repr=False)
@@ -187,6 +187,12 @@ def _start(problem: Problem, start: tuple[ArrayLike, ArrayLike] | None) -> Best:
         alpha = problem.loss.project(alpha)
     best = Best(problem)
     best.offer(Candidates(((w, problem.A @ w),), ((alpha, problem.A.T @ alpha),)))
+    if not best.gap < np.inf:
+        parts = f"{type(problem.loss).__name__} and {type(problem.regularizer).__name__}"
+        raise InputError(
+            f"no finite duality gap at the start: w or alpha is outside the domain of J or D for {parts}; "
+            "pass start=(w, alpha) inside both, or take a regularizer whose conjugate is finite everywhere, such as L2"
+        )
     return best
 
 

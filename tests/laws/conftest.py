@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ import pytest
 from minorant import geometry, losses, regularizers
 from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
 from minorant.kernels import entropic_capped_simplex, project_box_plane, project_capped_simplex
-from minorant.losses import Hinge, Loss
 from minorant.regularizers import (
     L1,
     L2,
@@ -36,6 +36,7 @@ from minorant.regularizers import (
     Regularizer,
     Simplex,
 )
+from minorant.losses import CrammerSinger, Hinge, Loss, Maximum, MultinomialLogistic
 from minorant.regularizers import Entropy as KL
 
 if TYPE_CHECKING:
@@ -196,6 +197,29 @@ FACTORIES = {
         Case(f"CappedSimplex-{cap}", CappedSimplex(cap), _capped(cap), (*_QUADRATIC, Entropy()))
         for cap in (1 / 7, 0.25, 0.6, 3.0)
     ],
+def _multiclass(make, name, biases=(False,)):
+    rng = np.random.default_rng(1)
+    y = np.array([1, 0, 2, 2, 1, 0, 2, 2, 1])
+    weight = rng.uniform(0.1, 3.0, y.size)
+    weight[4] = 0.0
+    for bias in biases:
+        for w in (None, weight):
+            loss = make(y, 3, bias=bias, sample_weight=w)
+            label = f"{name}{'-bias' if bias else ''}{'-weights' if w is not None else ''}"
+            yield Case(label, loss, lambda rng: rng.standard_normal(27) * rng.choice([0.1, 1.0, 20.0]))
+
+
+def _crammer_singers():
+    for smoothing in ("entropy", "euclidean"):
+        yield from _multiclass(partial(CrammerSinger, smoothing=smoothing), f"CrammerSinger-{smoothing}")
+
+
+FACTORIES = {
+    CrammerSinger: _crammer_singers,
+    Maximum: lambda: [
+        Case("Maximum", Maximum(9), lambda rng: rng.standard_normal(9) * rng.choice([0.1, 1.0, 20.0])),
+    ],
+    MultinomialLogistic: lambda: _multiclass(MultinomialLogistic, "MultinomialLogistic", (False, True)),
     Hinge: _hinges,
     L2: lambda: [
         Case(f"L2-{lam}", L2(lam), _gaussian, (Euclidean(), WeightedEuclidean(_B))) for lam in (1e-3, 0.7, 40.0)

@@ -47,7 +47,9 @@ def test_smoothed_value_is_attained_and_largest(loss_case, mu):
         rounding = 1e-12 * (1 + abs(at.value))
         assert gain(u, at.alpha) == pytest.approx(at.value, abs=rounding)
         for other in dual_points(loss_case, 10):
-            margin = mu * loss.geometry.divergence(other, at.alpha)
+            # α is known to rounding only, and the entropy of a P = 1 + α/c close to 0 tells the difference.
+            known = (at.alpha, at.alpha * (1 - 4 * np.finfo(float).eps))
+            margin = mu * min(loss.geometry.divergence(other, alpha) for alpha in known)
             assert gain(u, other) <= at.value - margin + rounding
 
 
@@ -124,5 +126,7 @@ def test_intercept_attains_the_loss(loss_case):
     for u in points(loss_case, 20):
         b = loss.intercept(u)
         assert loss.value_at(u, b) == pytest.approx(loss.value(u), rel=1e-12, abs=1e-14)
-        for shift in (-1.0, -1e-3, 1e-3, 1.0):
+        rng = np.random.default_rng(5)
+        for size in (-1.0, -1e-3, 1e-3, 1.0):
+            shift = size * (rng.standard_normal(np.shape(b)) if np.ndim(b) else 1.0)  # any direction of several biases
             assert not loss.bias or loss.value_at(u, b + shift) >= loss.value(u) - 1e-12

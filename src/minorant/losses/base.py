@@ -44,7 +44,7 @@ class Loss(ABC):
     `size` is the length of u and α. `signs` tells how A is made of the data: A = diag(signs)·X, or X itself where it
     is None. `geometry` is the prox-function d of the smoothing, on the space of α; `radius` is its maximum over Q (inf
     where Q is unbounded) and `curvature` the strong convexity of g with respect to it. Q contains 0, and with α every
-    s·α for 0 ≤ s ≤ 1.
+    s·α for 0 ≤ s ≤ 1; where it does not, `scale` is always 1.
     """
 
     size: int
@@ -90,8 +90,8 @@ class Loss(ABC):
     def forget(self) -> None:  # noqa: B027 - most losses have nothing to forget
         """Drop what earlier calls left behind to speed up later ones: a run begins the same every time."""
 
-    def intercept(self, u: Vector) -> float:
-        """The bias that attains g*(u) where the model has a free one, else 0."""
+    def intercept(self, u: Vector) -> float | Vector:
+        """The bias that attains g*(u) where the model has a free one, else 0; a vector for several scores."""
         return 0.0
 
     def smoothed_divergence(self, p: Vector, at_p: Smoothed, q: Vector, at_q: Smoothed, mu: float) -> float:
