@@ -20,6 +20,7 @@ import pytest
 from minorant import geometry, losses, regularizers
 from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
 from minorant.kernels import entropic_capped_simplex, project_box_plane, project_capped_simplex
+from minorant.losses import CrammerSinger, Hinge, Loss, Maximum, MultinomialLogistic
 from minorant.regularizers import (
     L1,
     L2,
@@ -36,7 +37,6 @@ from minorant.regularizers import (
     Regularizer,
     Simplex,
 )
-from minorant.losses import CrammerSinger, Hinge, Loss, Maximum, MultinomialLogistic
 from minorant.regularizers import Entropy as KL
 
 if TYPE_CHECKING:
@@ -70,13 +70,6 @@ def _gaussian(rng):
 
 def _simplex(mass=1.0):
     return lambda rng: mass * rng.dirichlet(np.full(P, rng.choice([0.2, 1.0, 20.0])))
-
-
-_C = np.array([0.2, 0.7, 0.1])
-
-
-def _blocks(rng):
-    return np.ravel(_C[:, None] * rng.dirichlet(np.full(4, rng.choice([0.2, 1.0, 20.0])), 3))
 
 
 def _hinges():
@@ -161,6 +154,30 @@ def _log_dets():
         yield Case(f"LogDet{name}", it, _symmetric(3, it.lower, it.upper), (Euclidean(),), size=9, tight=False)
 
 
+_SHARES = np.array([0.2, 0.7, 0.1])
+
+
+def _blocks(rng):
+    return np.ravel(_SHARES[:, None] * rng.dirichlet(np.full(4, rng.choice([0.2, 1.0, 20.0])), 3))
+
+
+def _multiclass(make, name, biases=(False,)):
+    rng = np.random.default_rng(1)
+    y = np.array([1, 0, 2, 2, 1, 0, 2, 2, 1])
+    weight = rng.uniform(0.1, 3.0, y.size)
+    weight[4] = 0.0
+    for bias in biases:
+        for w in (None, weight):
+            loss = make(y, 3, bias=bias, sample_weight=w)
+            label = f"{name}{'-bias' if bias else ''}{'-weights' if w is not None else ''}"
+            yield Case(label, loss, lambda rng: rng.standard_normal(27) * rng.choice([0.1, 1.0, 20.0]))
+
+
+def _crammer_singers():
+    for smoothing in ("entropy", "euclidean"):
+        yield from _multiclass(partial(CrammerSinger, smoothing=smoothing), f"CrammerSinger-{smoothing}")
+
+
 FACTORIES = {
     L1: lambda: [Case(f"L1-{lam}", L1(lam), _gaussian, _QUADRATIC) for lam in (1e-3, 2.0)],
     ElasticNet: lambda: [
@@ -197,29 +214,6 @@ FACTORIES = {
         Case(f"CappedSimplex-{cap}", CappedSimplex(cap), _capped(cap), (*_QUADRATIC, Entropy()))
         for cap in (1 / 7, 0.25, 0.6, 3.0)
     ],
-def _multiclass(make, name, biases=(False,)):
-    rng = np.random.default_rng(1)
-    y = np.array([1, 0, 2, 2, 1, 0, 2, 2, 1])
-    weight = rng.uniform(0.1, 3.0, y.size)
-    weight[4] = 0.0
-    for bias in biases:
-        for w in (None, weight):
-            loss = make(y, 3, bias=bias, sample_weight=w)
-            label = f"{name}{'-bias' if bias else ''}{'-weights' if w is not None else ''}"
-            yield Case(label, loss, lambda rng: rng.standard_normal(27) * rng.choice([0.1, 1.0, 20.0]))
-
-
-def _crammer_singers():
-    for smoothing in ("entropy", "euclidean"):
-        yield from _multiclass(partial(CrammerSinger, smoothing=smoothing), f"CrammerSinger-{smoothing}")
-
-
-FACTORIES = {
-    CrammerSinger: _crammer_singers,
-    Maximum: lambda: [
-        Case("Maximum", Maximum(9), lambda rng: rng.standard_normal(9) * rng.choice([0.1, 1.0, 20.0])),
-    ],
-    MultinomialLogistic: lambda: _multiclass(MultinomialLogistic, "MultinomialLogistic", (False, True)),
     Hinge: _hinges,
     L2: lambda: [
         Case(f"L2-{lam}", L2(lam), _gaussian, (Euclidean(), WeightedEuclidean(_B))) for lam in (1e-3, 0.7, 40.0)
@@ -232,9 +226,14 @@ FACTORIES = {
         Case("Entropy-0.2-cap", KL(0.2, cap=0.25), _capped(0.25), (Entropy(),)),
         Case("Entropy-prior-cap", KL(3.0, _PRIOR, cap=0.2), _capped(0.2), (Entropy(),)),
     ],
+    CrammerSinger: _crammer_singers,
+    Maximum: lambda: [
+        Case("Maximum", Maximum(9), lambda rng: rng.standard_normal(9) * rng.choice([0.1, 1.0, 20.0])),
+    ],
+    MultinomialLogistic: lambda: _multiclass(MultinomialLogistic, "MultinomialLogistic", (False, True)),
+    BlockEntropy: lambda: [Case("BlockEntropy", BlockEntropy(_SHARES, np.zeros((3, 4))), _blocks)],
     Euclidean: lambda: [Case("Euclidean", Euclidean(), _gaussian)],
     WeightedEuclidean: lambda: [Case("WeightedEuclidean", WeightedEuclidean(_B), _gaussian)],
-    BlockEntropy: lambda: [Case("BlockEntropy", BlockEntropy(_C, np.zeros((3, 4))), _blocks)],
     Entropy: lambda: [Case(f"Entropy-{m}", Entropy(m), _simplex(m)) for m in (1.0, 0.2, 6.0)],
 }
 

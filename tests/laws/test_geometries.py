@@ -57,6 +57,16 @@ def test_divergence_is_the_definition(geometry_case):
         assert d.divergence(x, y, d.gradient(y)) == pytest.approx(d.divergence(x, y), rel=1e-13, abs=1e-15)
 
 
+def test_dual_norm_is_the_greatest_product_with_a_unit_vector(geometry_case):
+    d, rng = geometry_case.it, np.random.default_rng(4)
+    for v in rng.standard_normal((40, 7)):
+        bound = d.dual_norm(v)
+        sparse, weighted = v * (np.abs(v) == np.abs(v).max()), getattr(d, "inverse", np.ones(7)) * v
+        attained = max(float(v @ x) / d.norm(x) for x in (sparse, weighted, *rng.standard_normal((20, 7))))
+        assert attained <= bound * (1 + 1e-14)
+        assert bound == np.inf or attained >= bound * (1 - 1e-14)
+
+
 @pytest.mark.parametrize("distance", [0.5, 1e-2, 1e-4, 1e-6, 1e-8])
 def test_divergence_does_not_cancel(geometry_case, distance):
     """Its error is that of x - y, of first order in the distance; from the values it would be of order 0."""

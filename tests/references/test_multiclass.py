@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from minorant import Problem, Status, certify, solve
-from minorant.losses import CrammerSinger, Maximum, MultinomialLogistic
 from minorant.geometry import Entropy as EntropyGeometry
+from minorant.losses import CrammerSinger, Maximum, MultinomialLogistic
 from minorant.regularizers import L2, Entropy
 
 TOL = 1e-5

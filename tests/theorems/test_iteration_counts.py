@@ -42,6 +42,24 @@ def test_primal(kit, method, lam, eps):
 
 
 @pytest.mark.parametrize("method", [AgmInf, AgmOne])
+@pytest.mark.parametrize(("lam", "eps"), [(1.0, 0.1), (1.0, 3e-3), (0.05, 0.1), (0.05, 0.02)])
+def test_through_solve(kit, method, lam, eps):
+    """`solve(mu=eps/D)` is the scheme of the theorem: stopped at its count, it is within 2 eps of the minimum."""
+    problem = problem_of(kit, lam, seed=21)
+    best = solve(problem, tol=1e-5)
+    D, A2, distance = problem.loss.radius, problem.norm**2, 0.5 * float(best.w @ best.w)
+    sublinear = sqrt(4 * D * A2 * distance) / eps - 1
+    linear = 1 + 0.5 * log(D * A2 * distance / eps**2) / log1p(sqrt(lam * eps / (4 * D * A2)))
+    k = max(1, ceil(min(sublinear, linear)))
+    options = {"smoothing": "primal", "solver": method(adaptive=False), "mu": eps / D, "tol": 0.0}
+    r = solve(problem, max_iter=k, **options)
+    assert r.certificate.primal - best.certificate.dual <= 2 * eps + best.certificate.gap
+    assert {(row.mu, row.L) for row in r.trace} == {(eps / D, PrimalView(problem, eps / D).lipschitz)}
+    state = kit.trajectory(PrimalView(problem, eps / D), method(adaptive=False), r.n_iter)[-1]
+    assert r.certificate.primal <= problem.primal(state.x.x) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("method", [AgmInf, AgmOne])
 @pytest.mark.parametrize(("lam", "eps"), [(1.0, 0.1), (1.0, 1e-4), (0.05, 0.1), (0.05, 1e-3)])
 def test_dual(kit, method, lam, eps):
     problem = problem_of(kit, lam, seed=22)
@@ -55,6 +73,8 @@ def test_dual(kit, method, lam, eps):
     state = kit.trajectory(view, method(adaptive=False), k)[k]
     w, alpha = state.minorant.witness, state.x.x
     smooth = problem.regularizer.value(w) + problem.loss.smoothed(problem.A @ w, view.mu).value
+    r = solve(problem, smoothing="dual", solver=method(adaptive=False), mu=eps / D, tol=0.0, max_iter=k)
+    assert r.certificate.gap <= 2 * eps + 1e-12
     assert smooth - (problem.dual(alpha) - view.mu * problem.loss.prox(alpha)) <= eps + 1e-12
     assert problem.primal(w) - problem.dual(alpha) <= 2 * eps + 1e-12
     assert k < 4000

@@ -57,9 +57,7 @@ def run(args: argparse.Namespace) -> int:
                 callback=watch,
                 threads=resolve_threads(args.threads),
             )
-            fit = fit_classifier(
-                X, y, C=args.c, sample_weight=weight, fit_intercept=not args.no_intercept, run=how
-            )
+            fit = fit_classifier(X, y, C=args.c, sample_weight=weight, fit_intercept=not args.no_intercept, run=how)
             seconds = perf_counter() - began
             to_model(fit, args.tol).save(output)  # inside: a late Ctrl-C must not lose it
         claims = [{"class": r, **_claim(c)} for r, c in enumerate(fit.certificates)]

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     from minorant.driver import Progress
     from minorant.linear import LinearCertificate, LinearFit
 
-__all__ = ["SOLVING", "LinearClassifier", "LinearEstimator", "NotCertified", "sample_weights", "validated", "warn_if_open"]
+__all__ = [
+    "SOLVING",
+    "LinearClassifier",
+    "LinearEstimator",
+    "NotCertified",
+    "sample_weights",
+    "validated",
+    "warn_if_open",
+]
 
 logger = logging.getLogger("minorant")
 
