@@ -185,6 +185,10 @@ class BlockEntropy(Geometry):
         blocks = np.abs(v.reshape(self.offset.shape)).sum(axis=1)
         return sqrt(dot(blocks, blocks * self._inverse[:, 0]))
 
+    def dual_norm(self, v: Vector) -> float:
+        largest = np.abs(v.reshape(self.offset.shape)).max(axis=1)
+        return sqrt(dot(self.c, largest * largest))
+
     def divergence(self, x: Vector, y: Vector, mirror: Vector | None = None) -> float:
         log_q = (self.gradient(y) if mirror is None else mirror).reshape(self.offset.shape) - 1.0
         P, Q, rise = self.probabilities(x), self.probabilities(y), self._blocks(x - y)
