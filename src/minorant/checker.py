@@ -102,8 +102,10 @@ def check_linear(
     """
     y, w, alpha, c = (np.asarray(v, dtype=np.float64) for v in (y, w, alpha, c))
     loss, gain, (low, high) = LOSSES[claim["loss"]]
-    omega, conjugate, size = PENALTIES[claim["penalty"]]
-    strength = (claim["lam"], claim.get("l1_ratio", 0.0))
+    r = claim.get("l1_ratio", 0.0)
+    pure = {0.0: "l2", 1.0: "l1"}.get(r, "elasticnet") if claim["penalty"] == "elasticnet" else claim["penalty"]
+    omega, conjugate, size = PENALTIES[pure]
+    strength = (claim["lam"], r)
     if not (c.min() >= 0 and abs(math.fsum(np.minimum(c, 2.0)) - 1.0) <= rounding):
         return Verdict(math.nan, math.nan, ["the weights must not be negative and must sum to 1"])
     problems = []

@@ -4,7 +4,7 @@ In the scale of the mean loss, with c_i = weight_i / Σ weight and scores s_i = 
 
     J(w, b) = Ω(w) + Σ c_i loss(s_i, y_i) ,    Ω = λ·(½‖w‖², ‖w‖₁, or r‖w‖₁ + (1-r)/2 ‖w‖² with r = l1_ratio)
 
-The bias b is never penalized. More than two classes are fitted one against the rest, each with a certificate of its own.
+The bias b is never penalized. More than two classes are fitted one against the rest, each with its own certificate.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from minorant.certificate import Certificate, Status, relative
 from minorant.driver import Progress, Result, solve
 from minorant.errors import InputError, unknown_option
 from minorant.losses import Hinge, Logistic, Squared, SquaredHinge
+from minorant.losses.base import normalized_weights
 from minorant.operators import as_linear_map
 from minorant.problem import Problem
 from minorant.regularizers import L1, L2, ElasticNet
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearCertificate", "LinearFit", "Objective", "Run", "fit_classifier", "fit_regressor", "resolve_threads"]
 
 
-LOSSES: dict[str, Callable[..., Separable | Hinge]] = {
+LOSSES: dict[str, Callable[..., Any]] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
     "logistic": Logistic,
@@ -275,7 +276,7 @@ def _fit(
                 intercept=intercept,
                 positive=positive,
                 objective=objective,
-                weights=None if weight is None else problem.loss.c,
+                weights=None if weight is None else normalized_weights(weight, A.shape[0]),
             )
         )
         traces.append(result.trace)

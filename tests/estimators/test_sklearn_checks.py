@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from minorant import LinearSVC
+from minorant import ElasticNet, LinearSVC, LogisticRegression
 
 
 # Some checks lower max_iter on purpose: that must warn, and nothing else may.
@@ -13,6 +13,9 @@ from minorant import LinearSVC
     [
         LinearSVC(),
         LinearSVC(class_weight="balanced", warm_start=True, solver="agm-1"),
+        LinearSVC(loss="squared_hinge", penalty="elasticnet"),
+        LogisticRegression(),
+        ElasticNet(),
     ]
 )
 def test_scikit_learn_check(estimator, check):
