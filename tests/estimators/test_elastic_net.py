@@ -23,7 +23,7 @@ def test_it_is_that_of_scikit_learn(diabetes, alpha, l1_ratio, fit_intercept):
     options = {"alpha": alpha, "l1_ratio": l1_ratio, "fit_intercept": fit_intercept}
     ours = ElasticNet(**options, tol=1e-12, max_iter=100_000).fit(X, y)
     theirs = SklearnElasticNet(**options, tol=1e-14, max_iter=100_000).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-4)
     assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-3)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-3)
 
@@ -32,7 +32,7 @@ def test_without_l1_it_is_ridge_regression(diabetes):
     X, y = diabetes
     ours = ElasticNet(alpha=0.3, l1_ratio=0.0, tol=1e-12, max_iter=50_000).fit(X, y)
     theirs = Ridge(alpha=0.3 * y.size).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.4, 1.0])
