@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,17 @@ import pytest
 
 from minorant import geometry, losses, regularizers
 from minorant.geometry import Entropy, Euclidean, Geometry, WeightedEuclidean
-from minorant.losses import Hinge, Loss
+from minorant.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Quantile,
+    SmoothHinge,
+    Squared,
+    SquaredHinge,
+)
 from minorant.regularizers import L2, Regularizer
 from minorant.regularizers import Entropy as KL
 
@@ -61,8 +72,37 @@ def _hinges():
             yield Case(name, loss, lambda rng: rng.standard_normal(13) * rng.choice([0.1, 1.0, 20.0]))
 
 
+def _separable(make, name, margin):
+    """With and without bias, with and without weights, of which one is 0."""
+    rng = np.random.default_rng(0)
+    labels = np.array([1.0, -1, -1, 1, -1, -1, 1, -1, -1, -1, 1, -1, -1])
+    y = labels if margin else 2.0 * rng.standard_normal(13) + 1.0
+    weight = rng.uniform(0.1, 3.0, y.size)
+    weight[4] = 0.0
+    for bias in (False, True):
+        for w in (None, weight):
+            loss = make(y, bias=bias, sample_weight=w)
+            full = f"{name}{'-bias' if bias else ''}{'-weights' if w is not None else ''}"
+            yield Case(full, loss, lambda rng: rng.standard_normal(13) * rng.choice([0.1, 1.0, 20.0]))
+
+
+def _with(cls, margin, **parameters):
+    """The cases of a separable loss for each value of its parameter."""
+    if not parameters:
+        return list(_separable(cls, cls.__name__, margin))
+    ((key, values),) = parameters.items()
+    return [case for v in values for case in _separable(partial(cls, **{key: v}), f"{cls.__name__}-{v}", margin)]
+
+
 FACTORIES = {
     Hinge: _hinges,
+    Logistic: lambda: _with(Logistic, True),
+    Squared: lambda: _with(Squared, False),
+    SquaredHinge: lambda: _with(SquaredHinge, True),
+    SmoothHinge: lambda: _with(SmoothHinge, True, gamma=(0.01, 0.5)),
+    EpsilonInsensitive: lambda: _with(EpsilonInsensitive, False, eps=(0.0, 0.7)),
+    Quantile: lambda: _with(Quantile, False, q=(0.5, 0.1)),
+    Huber: lambda: _with(Huber, False, delta=(0.3, 2.0)),
     L2: lambda: [
         Case(f"L2-{lam}", L2(lam), _gaussian, (Euclidean(), WeightedEuclidean(_B))) for lam in (1e-3, 0.7, 40.0)
     ],
