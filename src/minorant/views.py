@@ -13,7 +13,7 @@ f is a maximum of functions affine in x, so its own strong convexity is never us
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from minorant.errors import InputError, UnsupportedPair
@@ -121,7 +121,7 @@ class PrimalView(View):
 
     def oracle(self, image: Vector) -> Smoothed:
         at = self.problem.loss.smoothed(image + self._shift, self.mu)
-        return Smoothed(at.value - self._drop, at.alpha)
+        return replace(at, value=at.value - self._drop)
 
     def slope(self, witness: Vector) -> Vector:
         return self.problem.A.T @ witness

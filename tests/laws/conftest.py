@@ -20,7 +20,20 @@ import pytest
 from minorant import geometry, losses, regularizers
 from minorant.geometry import BlockEntropy, Entropy, Euclidean, Geometry, WeightedEuclidean
 from minorant.kernels import entropic_capped_simplex, project_box_plane, project_capped_simplex
-from minorant.losses import CrammerSinger, Hinge, Loss, Maximum, MultinomialLogistic
+from minorant.losses import (
+    CrammerSinger,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Maximum,
+    MultinomialLogistic,
+    Quantile,
+    SmoothHinge,
+    Squared,
+    SquaredHinge,
+)
 from minorant.regularizers import (
     L1,
     L2,
@@ -178,7 +191,36 @@ def _crammer_singers():
         yield from _multiclass(partial(CrammerSinger, smoothing=smoothing), f"CrammerSinger-{smoothing}")
 
 
+def _separable(make, name, margin):
+    """With and without bias, with and without weights, of which one is 0."""
+    rng = np.random.default_rng(0)
+    labels = np.array([1.0, -1, -1, 1, -1, -1, 1, -1, -1, -1, 1, -1, -1])
+    y = labels if margin else 2.0 * rng.standard_normal(13) + 1.0
+    weight = rng.uniform(0.1, 3.0, y.size)
+    weight[4] = 0.0
+    for bias in (False, True):
+        for w in (None, weight):
+            loss = make(y, bias=bias, sample_weight=w)
+            full = f"{name}{'-bias' if bias else ''}{'-weights' if w is not None else ''}"
+            yield Case(full, loss, lambda rng: rng.standard_normal(13) * rng.choice([0.1, 1.0, 20.0]))
+
+
+def _with(cls, margin, **parameters):
+    """The cases of a separable loss for each value of its parameter."""
+    if not parameters:
+        return list(_separable(cls, cls.__name__, margin))
+    ((key, values),) = parameters.items()
+    return [case for v in values for case in _separable(partial(cls, **{key: v}), f"{cls.__name__}-{v}", margin)]
+
+
 FACTORIES = {
+    Logistic: lambda: _with(Logistic, True),
+    Squared: lambda: _with(Squared, False),
+    SquaredHinge: lambda: _with(SquaredHinge, True),
+    SmoothHinge: lambda: _with(SmoothHinge, True, gamma=(0.01, 0.5)),
+    EpsilonInsensitive: lambda: _with(EpsilonInsensitive, False, eps=(0.0, 0.7)),
+    Quantile: lambda: _with(Quantile, False, q=(0.5, 0.1)),
+    Huber: lambda: _with(Huber, False, delta=(0.3, 2.0)),
     L1: lambda: [Case(f"L1-{lam}", L1(lam), _gaussian, _QUADRATIC) for lam in (1e-3, 2.0)],
     ElasticNet: lambda: [
         Case(f"ElasticNet-{lam}-{gamma}", ElasticNet(lam, gamma), _gaussian, _QUADRATIC)

@@ -109,7 +109,7 @@ def test_projection(loss_case):
         near = loss.project(moved)
         assert np.isfinite(loss.conjugate(near))
         assert np.linalg.norm(near - alpha) <= np.linalg.norm(moved - alpha) * (1 + 1e-12)
-        assert loss.conjugate(alpha + 10.0) == np.inf
+        assert loss.radius == np.inf or loss.conjugate(alpha + 10.0) == np.inf
 
 
 def test_start_is_the_center(loss_case):
@@ -130,3 +130,34 @@ def test_intercept_attains_the_loss(loss_case):
         for size in (-1.0, -1e-3, 1e-3, 1.0):
             shift = size * (rng.standard_normal(np.shape(b)) if np.ndim(b) else 1.0)  # any direction of several biases
             assert not loss.bias or loss.value_at(u, b + shift) >= loss.value(u) - 1e-12
+
+
+def test_smooth_without_smoothing(loss_case):
+    """Where g has curvature κ, mu = 0 gives the exact loss: equality in Fenchel-Young, the margin κ Δ, the gradient."""
+    loss, rng, h = loss_case.it, np.random.default_rng(5), 1e-6
+    if not loss.curvature:
+        pytest.skip("the loss has corners: mu = 0 is not allowed")
+    for u in points(loss_case, 20):
+        at = loss.smoothed(u, 0.0)
+        rounding = 1e-12 * (1 + abs(at.value))
+        assert at.value == pytest.approx(loss.value(u), abs=rounding)
+        assert float(u @ at.alpha) - loss.conjugate(at.alpha) == pytest.approx(at.value, abs=rounding)
+        for other in dual_points(loss_case, 10):
+            margin = loss.curvature * loss.geometry.divergence(other, at.alpha)
+            assert float(u @ other) - loss.conjugate(other) <= at.value - margin + rounding
+        v = rng.standard_normal(u.size)
+        slope = (loss.value(u + h * v) - loss.value(u - h * v)) / (2 * h)
+        assert slope == pytest.approx(float(at.alpha @ v), abs=1e-4)
+
+
+def test_scale_is_the_best_multiple(loss_case):
+    """Within [0, limit], in Q, and no other multiple of α has a larger -g; nothing to do where no limit is set."""
+    loss = loss_case.it
+    for alpha in dual_points(loss_case, 10):
+        assert loss.scale(alpha, np.inf) == 1.0
+        for limit in (0.3, 1.0, 2.5):
+            s = loss.scale(alpha, limit)
+            assert 0.0 <= s <= limit
+            best = loss.conjugate(s * alpha)
+            for other in np.linspace(0.0, min(limit, 1.0), 21):
+                assert best <= loss.conjugate(other * alpha) + 1e-9 * (1 + abs(best))

@@ -32,10 +32,11 @@ __all__ = ["Loss", "Smoothed", "normalized_weights"]
 
 @dataclass(frozen=True)
 class Smoothed:
-    """g*_mu at a point u: value and maximizer."""
+    """g*_mu at a point u: value and maximizer, and the bias that attains it where the model has a free one."""
 
     value: float
     alpha: Vector
+    bias: float = 0.0
 
 
 class Loss(ABC):
