@@ -150,22 +150,36 @@ def test_crammer_singer(batch):
 
 
 def boosting(seed):
-    """Margins of weak learners in [-1, 1], some of them good; λ KL(w ‖ prior) on the simplex."""
+    """Negative margins of weak learners, most of them right; λ KL(w ‖ prior) on the simplex."""
     rng = np.random.default_rng(1000 + seed)
     n, p = int(rng.integers(2, 41)), int(rng.integers(2, 7))
-    A = rng.uniform(-1.0, 1.0, (n, p)) - rng.choice([0.0, 0.5]) if seed % 2 else rng.choice([-1.0, 1.0], (n, p))
+    A = rng.uniform(-1.0, 0.7, (n, p)) if seed % 2 else rng.choice([-1.0, 1.0], (n, p), p=[0.8, 0.2])
     prior = rng.dirichlet(np.full(p, 3.0)) if seed % 3 else None
-    return A, float(10 ** rng.uniform(-2, 0)), prior
+    return A, float(10 ** rng.uniform(-1, 0)), prior
+
+
+def boosted(A, lam, prior):
+    """min over the simplex of max(A w) + λ KL(w ‖ prior), by the maximum of its dual: no w is near the edge there."""
+    log_prior = np.full(A.shape[1], -np.log(A.shape[1])) if prior is None else np.log(prior)
+    alpha = cp.Variable(A.shape[0], nonneg=True)
+    D = -lam * cp.log_sum_exp(log_prior - A.T @ alpha / lam)
+    return cp.Problem(cp.Maximize(D), [cp.sum(alpha) == 1]).solve(solver=cp.CLARABEL)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_lpboost(batch):
     for seed in range(batch * SIZE, (batch + 1) * SIZE):
         A, lam, prior = boosting(seed)
-        w = cp.Variable(A.shape[1])
-        q = np.full(A.shape[1], 1.0 / A.shape[1]) if prior is None else prior
-        J = cp.max(A @ w) + lam * cp.sum(cp.rel_entr(w, q))
-        optimum = cp.Problem(cp.Minimize(J), [cp.sum(w) == 1]).solve(solver=cp.CLARABEL)
         problem = Problem(Maximum(A.shape[0]), A, Entropy(lam, prior), geometry=EntropyGeometry())
         assert problem.norm == pytest.approx(np.abs(A).max(), rel=1e-15)
-        certified(problem, seed, optimum)
+        certified(problem, seed, boosted(A, lam, prior))
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5])
+def test_the_lpboost_reference_is_the_model(seed):
+    A, lam, prior = boosting(seed)
+    w = cp.Variable(A.shape[1])
+    q = np.full(A.shape[1], 1.0 / A.shape[1]) if prior is None else prior
+    J = cp.max(A @ w) + lam * cp.sum(cp.rel_entr(w, q))
+    value = cp.Problem(cp.Minimize(J), [cp.sum(w) == 1]).solve(solver=cp.CLARABEL)
+    assert boosted(A, lam, prior) == pytest.approx(value, rel=1e-6, abs=1e-8)

@@ -4,7 +4,8 @@
     project_with_sums  Σ_i [v_i + b - τ_i]_+ = target             the nearest point with given row and column sums
 
 Both are the equation ∇φ(b) = 0 of a smooth convex φ that is constant along (1, ..., 1), in as many unknowns as classes:
-Newton's method, and where that does not bring b closer a step that always does (Sinkhorn's, or a gradient step).
+Newton's method with the Hessian raised by a multiple of ‖∇φ‖, which takes it to the solution from anywhere, also where
+φ is almost linear, and leaves it as fast as ever close by.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from minorant.kernels import dot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,16 +28,17 @@ if TYPE_CHECKING:
 __all__ = ["balance", "project_with_sums", "simplex_rows"]
 
 _EPS = float(np.finfo(np.float64).eps)
+_STEPS = 300  # a handful will do, unless nearly every softmax is a vertex
 
 
 @dataclass(frozen=True)
 class _At:
-    """∇φ at a point b, how to get ∇²φ, and a step that brings b closer from anywhere."""
+    """φ and ∇φ at a point b, and how to get ∇²φ."""
 
     b: Vector
+    value: float
     residual: Vector
     hessian: Callable[[], Matrix]
-    safe: Callable[[], Vector]
 
     @property
     def size(self) -> float:
@@ -46,22 +50,17 @@ def balance(V: Matrix, c: Vector, target: Vector, temperature: float, start: Vec
 
     def at(b: Vector) -> _At:
         Z = (V + b) / temperature
-        Z -= Z.max(axis=1, keepdims=True)
-        P = np.exp(Z)
+        top = Z.max(axis=1, keepdims=True)
+        P = np.exp(Z - top)
         total = P.sum(axis=1, keepdims=True)
         P /= total
         sums = np.einsum("i,iy->y", c, P)
+        value = temperature * dot(c, (top + np.log(total))[:, 0]) - dot(target, b)
 
         def hessian() -> Matrix:
             return np.asarray((np.diag(sums) - np.einsum("iy,iz->yz", c[:, None] * P, P)) / temperature)
 
-        def safe() -> Vector:  # Sinkhorn's step, with logarithms of sums that may underflow
-            logs = Z - np.log(total)
-            top = logs[c > 0].max(axis=0)
-            log_sums = top + np.log(np.einsum("i,iy->y", c, np.exp(np.minimum(logs - top, 0.0))))
-            return np.asarray(temperature * (np.log(target) - log_sums))
-
-        return _At(b, sums - target, hessian, safe)
+        return _At(b, value, sums - target, hessian)
 
     return _root(at, start)
 
@@ -76,12 +75,12 @@ def project_with_sums(X: Matrix, c: Vector, target: Vector) -> Matrix:
         Y = rows(b)
         free = (Y > 0).astype(np.float64)
         share = free / np.maximum(free.sum(axis=1, keepdims=True), 1.0)
+        value = float((Y * (X + b - 0.5 * Y)).sum()) - dot(target, b)
 
         def hessian() -> Matrix:
             return np.asarray(np.diag(free.sum(axis=0)) - np.einsum("iy,iz->yz", share, free))
 
-        residual = Y.sum(axis=0) - target
-        return _At(b, residual, hessian, lambda: -residual / c.size)  # each row moves no farther than b does
+        return _At(b, value, Y.sum(axis=0) - target, hessian)
 
     return rows(_root(at, np.zeros(X.shape[1])))
 
@@ -97,28 +96,28 @@ def simplex_rows(V: Matrix, mass: Vector | None = None) -> Matrix:
 
 
 def _root(at: Callable[[Vector], _At], start: Vector) -> Vector:
-    here = at(start - start.mean())
-    for _ in range(200):
+    here, damping = at(start - start.mean()), 1.0
+    for _ in range(_STEPS):
         if here.size <= 4.0 * _EPS:
             break
-        step = _newton(here)
-        for t in (1.0, 0.5, 0.25, 0.125):
-            there = at(here.b + t * step)
-            if there.size <= (1.0 - 0.25 * t) * here.size:
-                break
+        step = _step(here, damping * here.size)
+        there = at(here.b + step)
+        lower = there.value < here.value + 1e-4 * dot(here.residual, step)
+        same = there.value - here.value <= 1e-13 * (1.0 + abs(here.value))  # close by, rounding hides that φ is lower
+        if lower or (same and there.size <= 0.5 * here.size):
+            here, damping = there, max(0.25 * damping, 1e-12)
+        elif here.size <= 1e-13:  # rounding
+            break
         else:
-            if here.size <= 1e-13:  # rounding
-                break
-            safe = here.safe()
-            there = at(here.b + (safe - safe.mean()))
-        here = there
+            damping *= 4.0
     return here.b
 
 
-def _newton(here: _At) -> Vector:
-    """-∇²φ⁺ ∇φ: φ is constant along (1, ..., 1), and may be almost so along other directions."""
-    curvature, directions = np.linalg.eigh(here.hessian())
-    along = np.einsum("ye,y->e", directions, here.residual)
-    known = curvature > 1e-12 * max(curvature[-1], np.finfo(np.float64).tiny)
-    scaled = np.divide(along, curvature, out=np.zeros_like(along), where=known)
-    return np.asarray(-np.einsum("ye,e->y", directions, scaled))
+def _step(here: _At, damping: float) -> Vector:
+    """-(∇²φ + damping)⁻¹ ∇φ, of mean 0."""
+    H = here.hessian()
+    H += np.trace(H) / H.size  # φ is constant along (1, ..., 1), and nothing else may be divided by its curvature there
+    curvature, directions = np.linalg.eigh(H)
+    along = np.einsum("ye,y->e", directions, here.residual) / (np.maximum(curvature, 0.0) + damping)
+    step = np.einsum("ye,e->y", directions, along)
+    return np.asarray(step.mean() - step)
