@@ -95,6 +95,8 @@ def _hinges():
             loss = Hinge(y, bias=bias, sample_weight=w)
             name = f"Hinge{'-bias' if bias else ''}{'-weights' if w is not None else ''}"
             yield Case(name, loss, lambda rng: rng.standard_normal(13) * rng.choice([0.1, 1.0, 20.0]))
+            uneven = Hinge(y, bias=bias, sample_weight=w, prox_weights=np.geomspace(0.2, 4.0, 13))
+            yield Case(f"{name}-prox", uneven, lambda rng: rng.standard_normal(13) * rng.choice([0.1, 1.0, 20.0]))
 
 
 _QUADRATIC = (Euclidean(), WeightedEuclidean(_B))

@@ -8,6 +8,8 @@ The bias is no column of ones: it is the multiplier of the hyperplane ⟨y, α�
 Smoothing by d(α) = ½ Σ α_i²/c_i rounds each example's corner at the same width mu, whatever its weight:
 
     α_i = c_i clip((1 + u_i - y_i b)/mu, 0, 1),   D = ½ without bias,  D = min(c(y=1), c(y=-1)) with.
+
+With `prox_weights` t the widths are mu·t_i instead, and d(α) = ½ Σ t_i α_i²/c_i.
 """
 
 from __future__ import annotations
@@ -32,10 +34,19 @@ _FEASIBLE = 1e-9  # relative violation of Q that still counts as rounding
 
 
 class Hinge(Loss):
-    """The weighted mean of [1 - y_i (⟨x_i, w⟩ + b)]_+ for labels y of -1 and 1."""
+    """The weighted mean of [1 - y_i (⟨x_i, w⟩ + b)]_+ for labels y of -1 and 1.
+
+    `prox_weights` changes how it is smoothed, not what it is: see `prox_weights.choose_prox_weights`.
+    """
 
     def __init__(
-        self, y: ArrayLike, *, sample_weight: ArrayLike | None = None, bias: bool = True, threads: int = 1
+        self,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        bias: bool = True,
+        threads: int = 1,
+        prox_weights: ArrayLike | None = None,
     ) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         if self.y.ndim != 1 or not np.isin(self.y, (-1.0, 1.0)).all():
@@ -55,8 +66,33 @@ class Hinge(Loss):
             # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
             inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.c > 0)
             self.geometry = WeightedEuclidean(np.minimum(inverse, 1e300))
+        self._widths: Vector | None = None
+        if prox_weights is not None:
+            self._widths = self._checked(prox_weights)
+            self.geometry = WeightedEuclidean(np.minimum(self._widths * self.geometry.b, 1e300))
+            self.radius = self._radius(self._widths)
         self._threads = threads
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
+
+    def _checked(self, prox_weights: ArrayLike) -> Vector:
+        t = np.ascontiguousarray(prox_weights, dtype=np.float64)
+        if t.shape != self.y.shape:
+            raise InputError(f"prox_weights must have shape {self.y.shape}; got {t.shape}")
+        if not (np.isfinite(t).all() and (t > 0).all()):
+            raise InputError(f"prox_weights must be finite and positive; the least is {t.min()}")
+        return t
+
+    def _radius(self, t: Vector) -> float:
+        """D, or a bound of it: with a bias neither class has more mass than the smaller one, and α²/c ≤ α."""
+        if not self.bias:
+            return 0.5 * kernels.dot(self.c, t)
+        mass, total = self.radius, 0.0
+        for label in (-1.0, 1.0):
+            order = np.argsort(-t[self.y == label], kind="stable")
+            c = self.c[self.y == label][order]
+            taken = np.clip(mass - (np.cumsum(c) - c), 0.0, c)
+            total += 0.5 * kernels.dot(taken, t[self.y == label][order])
+        return total
 
     def value(self, u: Vector) -> float:
         return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0]
@@ -72,8 +108,22 @@ class Hinge(Loss):
         return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[1]
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
+        if self._widths is not None:
+            return self._smoothed_unevenly(u, mu * self._widths)
         value, alpha, self._guess = kernels.smoothed_hinge(u, self.y, self.c, mu, self.bias, self._guess, self._threads)
         return Smoothed(value, alpha)
+
+    def _smoothed_unevenly(self, u: Vector, width: Vector) -> Smoothed:
+        """Each example has a width of its own: α_i = c_i clip((1 + u_i - y_i b)/width_i, 0, 1)."""
+        v = 1.0 + u
+        if self.bias:
+            used = self.c > 0
+            c, y, w = self.c[used], self.y[used], width[used]
+            for _ in range(3):  # the later rounds find what the rounding of a large bias hid beside a small width
+                _, multiplier, _ = kernels.box_plane(c * v[used] / w, np.zeros(c.size), c, y, 0.0, w / c)
+                v = v + multiplier * self.y
+        part = np.clip(v / width, 0.0, 1.0)
+        return Smoothed(kernels.dot(self.c, part * (v - 0.5 * width * part)), self.c * part)
 
     def conjugate(self, alpha: Vector) -> float:
         outside = max(0.0, float((alpha - self.c).max()), float(-alpha.min()))
