@@ -187,6 +187,19 @@ def test_simplex_blocks():
                     assert (center[row == 0] <= level + noise).all()
 
 
+@BOTH
+def test_simplex_blocks_where_every_entry_leaves_by_itself(kernels):
+    """Each entry is just outside the simplex of the larger ones: Newton's method must drop them one by one."""
+    kinks, shift, excess = [0.0, 0.0], 0.5, 1e-15
+    while shift + excess < 1:
+        kinks.append(shift + excess)
+        shift += excess / len(kinks)
+        excess *= 1 + len(kinks)
+    assert len(kinks) > 15
+    x = kernels.simplex_blocks(-np.array([kinks]), np.ones(1), 1)
+    np.testing.assert_allclose(x, [[0.5, 0.5] + [0.0] * (len(kinks) - 2)], atol=1e-15)
+
+
 def test_blocks_are_capped_simplices_without_a_cap():
     rng = np.random.default_rng(5)
     C, mass = rng.normal(size=(7, 9)), rng.uniform(0.1, 3.0, 7)
