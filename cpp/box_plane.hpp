@@ -18,22 +18,9 @@
 #include <vector>
 
 #include "error.hpp"
+#include "sum.hpp"
 
 namespace minorant {
-
-// A sum that carries its rounding error along.
-class Sum {
-  public:
-    void add(double x) {
-        const double next = total_ + x, kept = next - total_;
-        lost_ += (total_ - (next - kept)) + (x - kept);
-        total_ = next;
-    }
-    double value() const { return total_ + lost_; }
-
-  private:
-    double total_ = 0, lost_ = 0;
-};
 
 // low for λ ≤ first, high for λ ≥ last, middle + rate·λ between; first and last may be infinite.
 struct Ramp {

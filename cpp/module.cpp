@@ -4,18 +4,13 @@
 // Arrays are taken as they are (contiguous, the exact type, read-only is fine) or refused with a TypeError;
 // lengths are checked here, and the kernels run without the GIL.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/tuple.h>
-
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <span>
-#include <string>
 #include <tuple>
 
-#include "box_plane.hpp"
+#include "bind.hpp"
+#include "bind_projections.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
 #include "error.hpp"
@@ -28,36 +23,6 @@ using namespace nb::literals;
 using namespace minorant;
 
 namespace {
-
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Vector = Array<double>;
-using Result = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-
-template <class A>
-auto view(const A& array) {
-    return std::span(array.data(), array.size());
-}
-
-void check_length(const char* name, std::size_t length, std::size_t expected) {
-    if (length != expected)
-        throw InputError(std::string(name) + " must have length " + std::to_string(expected) + "; got " +
-                         std::to_string(length));
-}
-
-// A fresh vector, filled by `fill` without the GIL, that Python will own.
-template <class F>
-Result fresh(std::size_t n, F&& fill) {
-    auto values = std::make_unique_for_overwrite<double[]>(n);
-    {
-        const nb::gil_scoped_release release;
-        fill(std::span(values.get(), n));
-    }
-    const nb::capsule owner(values.get(), [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return Result(values.release(), {n}, owner);
-}
 
 template <class V, class I, class P>
 Csr<V, I, P> csr(const Array<V>& data, const Array<I>& indices, const Array<P>& indptr) {
@@ -157,24 +122,6 @@ void bind_vectors(nb::module_& m) {
         },
         "a"_a.noconvert(), "b"_a.noconvert());
     m.def(
-        "box_plane",
-        [](const Vector& center, const Vector& lower, const Vector& upper, const Vector& normal,
-           double offset, const Vector& weights) {
-            const std::size_t n = center.size();
-            check_length("lower", lower.size(), n);
-            check_length("upper", upper.size(), n);
-            check_length("normal", normal.size(), n);
-            check_length("weights", weights.size(), n);
-            const BoxPlane problem{view(center), view(lower),   view(upper),
-                                   view(normal), view(weights), offset};
-            double multiplier = 0;
-            std::size_t work = 0;
-            Result x = fresh(n, [&](std::span<double> out) { multiplier = box_plane(problem, out, work); });
-            return std::tuple(std::move(x), multiplier, work);
-        },
-        "center"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert(), "normal"_a.noconvert(),
-        "offset"_a, "weights"_a.noconvert());
-    m.def(
         "smoothed_hinge",
         [](const Vector& u, const Vector& y, const Vector& c, double mu, bool free_bias, double guess,
            int threads) {
@@ -218,6 +165,7 @@ void bind_kernels(nb::module_& m) {
     bind_dense<float>(m);
     bind_dense<double>(m);
     bind_vectors(m);
+    bind_projections(m);
 }
 
 void translate_input_error(const std::exception_ptr& error, void*) {

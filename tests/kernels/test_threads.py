@@ -63,6 +63,13 @@ def test_hinge(mu):
     same(lambda threads: flat(*_core.hinge(u, y, c, True, threads)))
 
 
+@pytest.mark.parametrize("shape", [(40_000, 7), (300, 3000), (3, 200_000)])
+def test_simplex_blocks(shape):
+    rng = np.random.default_rng(3)
+    centers, mass = rng.standard_normal(shape), rng.exponential(size=shape[0])
+    same(lambda threads: _core.simplex_blocks(centers, mass, threads))
+
+
 def test_a_number_of_threads_below_one_means_one(sparse):
     X, w, _ = sparse
     assert (_core.csr_dot(X.data, X.indices, X.indptr, w, 0) == _core.csr_dot(X.data, X.indices, X.indptr, w, 1)).all()

@@ -218,7 +218,7 @@ def entropic_capped_simplex(log_weights: ArrayLike, cap: float) -> EntropicPoint
         raise InputError(
             f"no point: {a.size} entries of at most {cap} cannot sum to 1; cap must be at least 1/{a.size}"
         )
-    x, log_x, _ = _numpy.entropic_cap(a, float(cap))
+    x, log_x, _ = _core.entropic_cap(a, float(cap))
     return EntropicPoint(x, log_x)
 
 
@@ -257,7 +257,7 @@ def project_elastic_net_ball(center: ArrayLike, radius: float, gamma: float) -> 
         raise InputError(f"radius must be positive and finite; got {radius}")
     if not (np.isfinite(gamma) and gamma >= 0):
         raise InputError(f"gamma must be finite and at least 0; got {gamma}")
-    x, multiplier, _ = _numpy.elastic_net_ball(g, float(radius), float(gamma))
+    x, multiplier, _ = _core.elastic_net_ball(g, float(radius), float(gamma))
     return Projection(x, multiplier)
 
 
@@ -295,4 +295,4 @@ def project_simplex_blocks(centers: ArrayLike, mass: ArrayLike = 1.0, threads: i
     _check_finite("mass", m)
     if not (m >= 0).all():
         raise InputError(f"mass must be at least 0; the least is {m.min()}")
-    return _numpy.simplex_blocks(c, m, threads)
+    return _core.simplex_blocks(c, m, threads)
