@@ -298,21 +298,27 @@ def _homotopy(problem: Problem, method: Solver, best: Best) -> Schedule:
         view = PrimalView(problem, mu, center)
         for state in _states(view, method, x, L, restart=True):
             yield Step.of(view, state)
-            if (settled := _settled(problem, state, 0.25 * best.gap)) is not None:
+            if (settled := _settled(view, state, 0.25 * best.gap)) is not None:
                 break
         smaller = max(0.5 * mu, smallest)
         center, x, L, mu = settled, state.x, state.L * mu / smaller, smaller
 
 
-def _settled(problem: Problem, state: State, enough: float) -> Vector | None:
-    """The dual point of a state that solves its smoothed problem: w and Aᵀα match in Ω up to `enough`.
+def _settled(view: PrimalView, state: State, enough: float) -> Vector | None:
+    """The dual point of a state that solves its smoothed problem up to `enough`.
 
     gap = (Ω(w) + Ω*(-Aᵀα) + ⟨A w, α⟩) + (g*(A w) + g(α) - ⟨A w, α⟩), and at the smoothed optimum the first part is 0.
+    For a strongly convex Ω that tells w from any other point. For others it does not (it is 0 at w = 0 wherever Ω* is),
+    so there the second part counts too, with g*_mu in the place of g*.
     """
-    omega, w = problem.regularizer, state.x.x
+    problem, w = view.problem, state.x
+    omega = problem.regularizer
     for m in state.minorants:
         alpha, image = problem.dual_point(np.asarray(m.witness), m.s)
-        if omega.value(w) + omega.conjugate(-image) + dot(image, w) <= enough:
+        mismatch = omega.value(w.x) + omega.conjugate(-image) + dot(image, w.x)
+        if view.lam2 == 0:
+            mismatch += view.oracle(w.image).value - view.below(w.image, alpha)
+        if mismatch <= enough:
             return alpha
     return None
 

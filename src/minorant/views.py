@@ -123,6 +123,11 @@ class PrimalView(View):
         at = self.problem.loss.smoothed(image + self._shift, self.mu)
         return replace(at, value=at.value - self._drop)
 
+    def below(self, image: Vector, alpha: Vector) -> float:
+        """⟨A w, α⟩ - g(α) - mu Δ(α, α_c), whose maximum over α is the smoothed loss."""
+        loss = self.problem.loss
+        return dot(image + self._shift, alpha) - loss.conjugate(alpha) - self.mu * loss.prox(alpha) - self._drop
+
     def slope(self, witness: Vector) -> Vector:
         return self.problem.A.T @ witness
 
