@@ -6,7 +6,7 @@
 | dual(mu)    | α | Ω*(-Aᵀ α)    | -Aᵀ | g + mu·d on Q    | w                          |
 
 The primal view smooths the loss; the dual view needs no smoothing where Ω is strongly convex (mu = 0), and mu > 0
-makes Ψ strongly convex. Homotopy is a schedule over views (`driver.py`); neither is inside a solver.
+makes Ψ strongly convex. Homotopy is a schedule over views (`schedules.py`); neither is inside a solver.
 f is a maximum of functions affine in x, so its own strong convexity is never used (`lam1 = 0`): ERRATUM 16.
 """
 

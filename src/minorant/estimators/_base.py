@@ -16,9 +16,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from minorant.certificate import Status
-from minorant.driver import SMOOTHINGS
 from minorant.errors import InputError
 from minorant.linear import Run, fit_classifier, resolve_threads
+from minorant.schedules import SMOOTHINGS
 from minorant.solvers import SOLVERS
 
 if TYPE_CHECKING:

@@ -97,7 +97,6 @@ class Separable(Loss):
         return kernels.dot(self.c, self.phi(self._shifted(u, 0.0)[1]))
 
     def value_at(self, u: Vector, intercept: float) -> float:
-        """The loss at a given bias, not the best one."""
         return kernels.dot(self.c, self.phi(u - self.offset + self.direction * intercept))
 
     def intercept(self, u: Vector) -> float:

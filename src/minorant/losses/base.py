@@ -91,6 +91,10 @@ class Loss(ABC):
     def forget(self) -> None:  # noqa: B027 - most losses have nothing to forget
         """Drop what earlier calls left behind to speed up later ones: a run begins the same every time."""
 
+    def value_at(self, u: Vector, intercept: float) -> float:
+        """The loss at a given bias, not the best one; the same where the model has none."""
+        return self.value(u)
+
     def intercept(self, u: Vector) -> float | Vector:
         """The bias that attains g*(u) where the model has a free one, else 0; a vector for several scores."""
         return 0.0

@@ -101,7 +101,6 @@ class Hinge(Loss):
         self._guess = 0.0
 
     def value_at(self, u: Vector, intercept: float) -> float:
-        """The loss at a given bias, not the best one."""
         return kernels.dot(self.c, np.maximum(0.0, 1.0 + u - self.y * intercept))
 
     def intercept(self, u: Vector) -> float:
