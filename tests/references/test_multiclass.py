@@ -88,7 +88,7 @@ def certified(problem, seed, optimum):
     check(problem, result, optimum, f"seed {seed}")
     assert result.certificate.status is Status.CERTIFIED, f"seed {seed}"
     assert result.certificate.primal - optimum <= TOL * abs(result.certificate.primal) + 1e-8, f"seed {seed}"
-    other = solve(problem, tol=TOL, smoothing=("dual", "none")[seed % 2], solver=SOLVERS[seed % 3], max_iter=200)
+    other = solve(problem, tol=TOL, smoothing=("dual", "none")[seed % 2], solver=SOLVERS[seed % 3], max_iter=40)
     check(problem, other, optimum, f"seed {seed}, dual")
     return result
 
