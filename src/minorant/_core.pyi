@@ -1,4 +1,4 @@
-"""The C++ core; `minorant/kernels/_numpy.py` says what each kernel computes."""
+"""The C++ core; `_numpy.py` and `_numpy_projections.py` in `minorant/kernels` say what each kernel computes."""
 
 import numpy as np
 from numpy.typing import NDArray
