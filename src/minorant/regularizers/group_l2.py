@@ -53,14 +53,14 @@ class Grouped(Norm):
         """The group of each coordinate, from 0 on."""
         return np.asarray(np.unique(np.asarray(self.groups), return_inverse=True)[1], dtype=np.intp)
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many groups there are."""
         return int(self.member.max()) + 1
 
     def total(self, x: Vector) -> Vector:
         """The sum of x over each group."""
-        return np.bincount(self.member, weights=x)
+        return np.bincount(self.member, weights=x).astype(np.float64, copy=False)
 
     def start(self, size: int) -> Vector:
         if size != self.member.size:
