@@ -191,3 +191,11 @@ def test_large_but_finite_is_accepted():
 def test_not_a_matrix_of_numbers(X):
     with pytest.raises(InputError, match="matrix of numbers"):
         as_linear_map(X)
+
+
+def test_values_in_one_place_are_summed_before_norms_are_taken():
+    twice = sp.csr_array((np.array([1.0, 1.0, 3.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    A, entries = as_linear_map(twice), twice.nnz
+    np.testing.assert_array_equal(A.row_norms(), [2.0, 3.0])
+    np.testing.assert_array_equal(A @ np.array([1.0, 10.0]), [20.0, 3.0])
+    assert twice.nnz == entries  # the caller's matrix is left alone

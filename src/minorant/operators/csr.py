@@ -21,13 +21,16 @@ class Csr(LinearMap):
     """X as a SciPy CSR matrix, shared and never densified; its indices are checked once, here."""
 
     def __init__(self, X: Any, threads: int = 1) -> None:
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        kernels.check_csr(np.ascontiguousarray(X.indices), np.ascontiguousarray(X.indptr), *self.shape)
+        if not X.has_canonical_format:  # two values in one place have a sum, and norms are those of the sum
+            X = X.copy()
+            X.sum_duplicates()
         dtype: Any = np.float32 if X.dtype == np.float32 else np.float64
         self.data = np.ascontiguousarray(X.data, dtype=dtype)
         self.indices = np.ascontiguousarray(X.indices)
         self.indptr = np.ascontiguousarray(X.indptr)
-        self.shape = (int(X.shape[0]), int(X.shape[1]))
         self._threads = threads
-        kernels.check_csr(self.indices, self.indptr, *self.shape)
 
     def dot(self, w: Vector) -> Vector:
         return kernels.csr_dot(self.data, self.indices, self.indptr, w, self._threads)
