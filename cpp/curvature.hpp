@@ -1,0 +1,115 @@
+// Newton's method on  λ/2 ‖w‖² + Σ c_i φ_mu(r_i)  sees the examples through slopes t_i, bends h_i = c_i φ_mu''(r_i), and
+// one search along a line:
+//
+//     bends: α_i = c_i t_i and h_i                along: τ with  slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i) d_i = 0
+//     balance: the bias b with  Σ c_i φ_mu'(r_i + s_i b) s_i = 0
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "lanes.hpp"
+#include "parallel.hpp"
+#include "scalar.hpp"
+
+namespace minorant {
+
+template <class Loss>
+void bends(const Loss& loss, double mu, std::span<const double> r, std::span<const double> c, int threads,
+           std::span<double> alpha, std::span<double> h) {
+    parallel_ranges(r.size(), threads, 8.0 * static_cast<double>(r.size()), [&](std::size_t i, std::size_t end) {
+        for (; i < end; ++i) {
+            alpha[i] = c[i] * loss.slope(r[i], mu);
+            h[i] = c[i] * loss.bend(r[i], mu);
+        }
+    });
+}
+
+MINORANT_INLINE std::array<double, 2> line_block(const Piecewise& loss, double mu, const double* r, const double* d,
+                                                 const double* c, double tau, std::size_t begin, std::size_t end) {
+    const Piecewise f = loss;
+    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double at = r[i] + tau * d[i], weight = c[i] * d[i];
+        return std::array<double, 2>{weight * f.slope(at, mu), weight * d[i] * f.bend(at, mu)};
+    });
+}
+MINORANT_CLONES inline std::array<double, 2> line_sums(const Piecewise& loss, double mu, const double* r,
+                                                       const double* d, const double* c, double tau,
+                                                       std::size_t begin, std::size_t end) {
+    return line_block(loss, mu, r, d, c, tau, begin, end);
+}
+inline std::array<double, 2> line_sums(const Logistic& loss, double mu, const double* r, const double* d,
+                                       const double* c, double tau, std::size_t begin, std::size_t end) {
+    return lane_sums<2>(begin, end, [=](std::size_t i) {
+        const double t = loss.slope(r[i] + tau * d[i], mu), b = t * (1 - t), weight = c[i] * d[i];
+        return std::array<double, 2>{weight * t, weight * d[i] * b / (1 + mu * b)};
+    });
+}
+
+// f(τ) = slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i) d_i, and its derivative; f never falls.
+template <class Loss>
+class Line {
+   public:
+    Line(const Loss& loss, double mu, std::span<const double> r, std::span<const double> d, std::span<const double> c,
+         double slope, double bend, int threads)
+        : loss_(loss), mu_(mu), r_(r), d_(d), c_(c), slope_(slope), bend_(bend), threads_(threads),
+          sums_(block_count(r.size())) {}
+
+    std::array<double, 2> operator()(double tau) {
+        parallel_ranges(r_.size(), threads_, 16.0 * static_cast<double>(r_.size()),
+                        [&](std::size_t begin, std::size_t end) {
+                            sums_[begin / kBlock] =
+                                line_sums(loss_, mu_, r_.data(), d_.data(), c_.data(), tau, begin, end);
+                        });
+        std::array<double, 2> total{slope_ + tau * bend_, bend_};
+        for (const auto& s : sums_) total[0] += s[0], total[1] += s[1];
+        return total;
+    }
+
+   private:
+    const Loss& loss_;
+    double mu_;
+    std::span<const double> r_, d_, c_;
+    double slope_, bend_;
+    int threads_;
+    std::vector<std::array<double, 2>> sums_;
+};
+
+// A root of f from a guess, up to |f| ≤ enough: Newton's method within a bracket that grows from the guess.
+template <class F>
+double rising_root(F&& f, double tau, double enough) {
+    double low = -INFINITY, high = INFINITY, width = 1;
+    for (int k = 0; k < 200; ++k) {
+        const auto [value, rise] = f(tau);
+        if (std::abs(value) <= enough) break;
+        (value < 0 ? low : high) = tau;
+        double next = rise > 0 ? tau - value / rise : value < 0 ? INFINITY : -INFINITY;
+        if (!(next > low && next < high) || std::abs(next - tau) > 64 * width) {
+            next = low > -INFINITY && high < INFINITY ? 0.5 * (low + high) : tau + (value < 0 ? width : -width);
+            width *= 4;
+        }
+        if (next == tau) break;
+        tau = next;
+    }
+    return tau;
+}
+
+// Where a convex function that falls at 0 has its minimum.
+template <class Loss>
+double along(const Loss& loss, double mu, std::span<const double> r, std::span<const double> d,
+             std::span<const double> c, double slope, double bend, double accuracy, int threads) {
+    Line line(loss, mu, r, d, c, slope, bend, threads);
+    const double start = line(0)[0];
+    return start < 0 ? rising_root(line, 1.0, -accuracy * start) : 0.0;
+}
+
+template <class Loss>
+double balance(const Loss& loss, double mu, std::span<const double> r, std::span<const double> s,
+               std::span<const double> c, double guess, int threads) {
+    Line line(loss, mu, r, s, c, 0.0, 0.0, threads);
+    return rising_root(line, guess, 1e-16);
+}
+
+}  // namespace minorant

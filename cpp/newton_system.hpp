@@ -1,0 +1,178 @@
+// The systems of Newton's method, (λ I + Zᵀ H Z) d = g  with the rows z_i = (x_i, 1) or x_i of the examples and
+// H = diag(h); the last unknown, the bias, has no λ. Examples with h_i = 0 cost nothing.
+//
+//     gram: Zᵀ H Z, lower triangle, row by row            cholesky: d from it
+//     conjugate_gradients: d, without ever forming it
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "csr.hpp"
+#include "dense.hpp"
+#include "dual_coordinate.hpp"
+#include "parallel.hpp"
+
+namespace minorant {
+
+inline std::vector<std::uint32_t> support(std::span<const double> h) {
+    std::vector<std::uint32_t> rows;
+    rows.reserve(h.size());
+    for (std::size_t i = 0; i < h.size(); ++i)
+        if (h[i] > 0) rows.push_back(static_cast<std::uint32_t>(i));
+    return rows;
+}
+
+template <class V, class I, class P>
+void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool bordered, double* out, std::size_t size) {
+    const auto& X = rows.X;
+    const std::size_t end = X.end(i);
+    double* border = out + (size - 1) * size;
+    for (std::size_t begin = X.begin(i), k = begin; k < end; ++k) {
+        const double scaled = h * X.data[k];
+        double* row = out + static_cast<std::size_t>(X.indices[k]) * size;
+        for (std::size_t l = begin; l <= k; ++l) row[X.indices[l]] += scaled * X.data[l];
+        if (bordered) border[X.indices[k]] += scaled;
+    }
+    if (bordered) border[size - 1] += h;
+}
+
+MINORANT_CLONES inline void add_outer_rows(const double* x, const double* scale, std::size_t count,
+                                           std::size_t size, double* out) {
+    for (std::size_t j = 0; j < size; ++j) {
+        double* row = out + j * size;
+        std::size_t r = 0;
+        for (; r + 4 <= count; r += 4) {
+            const double* z = x + r * size;
+            const double a = scale[r] * z[j], b = scale[r + 1] * z[size + j], c = scale[r + 2] * z[2 * size + j],
+                         d = scale[r + 3] * z[3 * size + j];
+            for (std::size_t k = 0; k <= j; ++k)
+                row[k] += (a * z[k] + b * z[size + k]) + (c * z[2 * size + k] + d * z[3 * size + k]);
+        }
+        for (; r < count; ++r) {
+            const double* z = x + r * size;
+            const double a = scale[r] * z[j];
+            for (std::size_t k = 0; k <= j; ++k) row[k] += a * z[k];
+        }
+    }
+}
+
+template <class V, class I, class P>
+void gram_block(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                bool bordered, double* out, std::size_t size) {
+    for (const std::uint32_t i : rows) add_outer(X, i, h[i], bordered, out, size);
+}
+
+template <class V>
+void gram_block(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
+                double* out, std::size_t size) {
+    constexpr std::size_t kRows = 16;
+    std::vector<double> x(kRows * size), scale(kRows);
+    for (std::size_t begin = 0; begin < rows.size(); begin += kRows) {
+        const std::size_t count = std::min(kRows, rows.size() - begin);
+        for (std::size_t r = 0; r < count; ++r) {
+            const V* row = X.X.row(rows[begin + r]);
+            std::copy(row, row + X.X.columns, x.data() + r * size);
+            if (bordered) x[(r + 1) * size - 1] = 1;
+            scale[r] = h[rows[begin + r]];
+        }
+        add_outer_rows(x.data(), scale.data(), count, size, out);
+    }
+}
+
+template <class Rows>
+void gram(const Rows& X, std::span<const double> h, bool bordered, std::size_t size, std::span<double> out,
+          int threads) {
+    const auto rows = support(h);
+    const double each = static_cast<double>(X.volume()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
+    const std::size_t blocks = std::clamp<std::size_t>(rows.size() / (4 * size), 1, 8);
+    sum_partials(blocks, out, threads, each * each * static_cast<double>(rows.size()),
+                 [&](std::size_t block, double* sum) {
+                     const std::size_t first = rows.size() * block / blocks;
+                     const std::size_t last = rows.size() * (block + 1) / blocks;
+                     gram_block(X, h, std::span(rows).subspan(first, last - first), bordered, sum, size);
+                 });
+}
+
+// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor, and g with the solution d of
+// M d = g. A pivot that is rounding alone belongs to a direction without curvature, in which d does not move.
+inline void cholesky(double* M, std::span<double> g) {
+    const std::size_t size = g.size();
+    for (std::size_t i = 0; i < size; ++i) {
+        double* row = M + i * size;
+        for (std::size_t j = 0; j < i; ++j) {
+            const double pivot = M[j * size + j];
+            row[j] = pivot > 0 ? (row[j] - row_dot(row, M + j * size, j)) / pivot : 0.0;
+        }
+        const double left = row[i] - row_dot(row, row, i);
+        row[i] = left > 1e-14 * row[i] ? std::sqrt(left) : 0.0;
+        g[i] = row[i] > 0 ? (g[i] - row_dot(row, g.data(), i)) / row[i] : 0.0;
+    }
+    for (std::size_t i = size; i-- > 0;) {
+        const double* row = M + i * size;
+        g[i] = row[i] > 0 ? g[i] / row[i] : 0.0;
+        for (std::size_t j = 0; j < i; ++j) g[j] -= row[j] * g[i];
+    }
+}
+
+// out = Zᵀ H Z v: each row is read once, for both products.
+template <class Rows>
+void curved(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
+            std::span<const double> v, std::span<double> out, int threads) {
+    const std::size_t size = v.size();
+    const double share = static_cast<double>(rows.size()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
+    const double volume = share * static_cast<double>(X.volume());
+    const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), size);
+    sum_partials(blocks, out, threads, 4.0 * volume, [&](std::size_t block, double* sum) {
+        const std::size_t last = rows.size() * (block + 1) / blocks;
+        double border = 0;
+        for (std::size_t k = rows.size() * block / blocks; k < last; ++k) {
+            const std::size_t i = rows[k];
+            const double image = h[i] * (X.dot(i, v.data()) + (bordered ? v[size - 1] : 0.0));
+            X.add(i, image, sum);
+            border += image;
+        }
+        if (bordered) sum[size - 1] = border;
+    });
+}
+
+struct Solved {
+    int iterations;
+    double residual;  // relative
+};
+
+template <class Rows>
+Solved conjugate_gradients(const Rows& X, std::span<const double> h, bool bordered, double lam,
+                           std::span<const double> g, std::span<const double> inverse_diagonal, double accuracy,
+                           int most, std::span<double> d, int threads) {
+    const std::size_t size = g.size(), penalized = bordered ? size - 1 : size;
+    const auto rows = support(h);
+    std::vector<double> residual(g.begin(), g.end()), direction(size), image(size), scaled(size);
+    std::fill(d.begin(), d.end(), 0.0);
+    const auto precondition = [&] {
+        for (std::size_t j = 0; j < size; ++j) scaled[j] = inverse_diagonal[j] * residual[j];
+        return row_dot(residual.data(), scaled.data(), size);
+    };
+    double energy = precondition();
+    const double start = energy;
+    direction = scaled;
+    int k = 0;
+    while (k < most && energy > accuracy * accuracy * start) {
+        curved(X, h, rows, bordered, direction, image, threads);
+        for (std::size_t j = 0; j < penalized; ++j) image[j] += lam * direction[j];
+        const double along = row_dot(direction.data(), image.data(), size);
+        if (!(along > 0)) break;
+        const double step = energy / along;
+        for (std::size_t j = 0; j < size; ++j) d[j] += step * direction[j], residual[j] -= step * image[j];
+        const double before = energy;
+        energy = precondition();
+        for (std::size_t j = 0; j < size; ++j) direction[j] = scaled[j] + energy / before * direction[j];
+        ++k;
+    }
+    return {k, start > 0 ? std::sqrt(energy / start) : 0.0};
+}
+
+}  // namespace minorant

@@ -1,0 +1,80 @@
+// The loss φ of one example, by its conjugate φ*, and smoothed at mu ≥ 0:
+//
+//     φ_mu(r) = max over t of  r t - φ*(t) - (mu/2) t² ,     slope: the maximizer t = φ_mu'(r),   bend: φ_mu''(r)
+//
+//     Piecewise:  φ*(t) = tube |t| + (kappa/2) t²  on [low, high]        Logistic:  t log t + (1-t) log(1-t)
+//
+// `excess` is φ(r) + φ*(t) - r t ≥ 0 (Fenchel and Young): what the pair (r, t) adds to the duality gap.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "lanes.hpp"
+
+namespace minorant {
+
+struct Piecewise {
+    double kappa, tube, low, high;
+
+    MINORANT_INLINE double soft(double r) const {
+        const double above = r - tube, below = r + tube;
+        return above > 0 ? above : below < 0 ? below : 0.0;
+    }
+    MINORANT_INLINE double clip(double t) const {
+        t = t < low ? low : t;
+        return t > high ? high : t;
+    }
+    MINORANT_INLINE double slope(double r, double mu) const { return clip(soft(r) / (kappa + mu)); }
+    MINORANT_INLINE double slope_near(double r, double mu, double) const { return slope(r, mu); }
+    MINORANT_INLINE double bend(double r, double mu) const {
+        const double t = soft(r) / (kappa + mu);
+        const double inside = t > low && t < high ? 1 / (kappa + mu) : 0.0;
+        return tube > 0 && t == 0 ? 0.0 : inside;
+    }
+    double excess(double r, double t) const {
+        const double v = soft(r), steep = kappa > 0 ? clip(v / kappa) : v > 0 ? high : v < 0 ? low : 0.0;
+        const double value = steep == 0 ? 0.0 : steep * v - 0.5 * kappa * steep * steep;
+        return value + tube * std::abs(t) + 0.5 * kappa * t * t - r * t;
+    }
+    // How far r is on the side that holds t at its bound; 0 within the bounds.
+    double held(double r, double t) const {
+        if (t == low) return std::max(0.0, kappa * low + (low < 0 ? -tube : tube) - r);
+        if (t == high) return std::max(0.0, r - kappa * high - (high > 0 ? tube : -tube));
+        return 0.0;
+    }
+};
+
+struct Logistic {
+    static constexpr double low = 0, high = 1;
+
+    static double sigmoid(double z) {
+        const double e = std::exp(-std::abs(z));
+        return z >= 0 ? 1 / (1 + e) : e / (1 + e);
+    }
+    double slope(double r, double mu) const { return mu == 0 ? sigmoid(r) : slope_near(r, mu, r - 0.5 * mu); }
+    // The root z of z + mu σ(z) = r by Newton's method from a guess of z, kept within [r - mu, r].
+    double slope_near(double r, double mu, double guess) const {
+        double below = r - mu, above = r, z = std::clamp(guess, below, above);
+        for (int k = 0; k < 50; ++k) {
+            const double t = sigmoid(z), excess = z + mu * t - r;
+            if (std::abs(excess) <= 1e-14 * (std::abs(z) + mu)) return t;
+            (excess < 0 ? below : above) = z;
+            const double newton = z - excess / (1 + mu * t * (1 - t));
+            z = newton >= below && newton <= above ? newton : 0.5 * (below + above);
+        }
+        return sigmoid(z);
+    }
+    double bend(double r, double mu) const {
+        const double t = slope(r, mu), b = t * (1 - t);
+        return b / (1 + mu * b);
+    }
+    double excess(double r, double t) const {
+        const double value = std::max(r, 0.0) + std::log1p(std::exp(-std::abs(r)));
+        const double entropy = (t > 0 ? t * std::log(t) : 0.0) + (t < 1 ? (1 - t) * std::log1p(-t) : 0.0);
+        return value + entropy - r * t;
+    }
+    double held(double, double) const { return 0.0; }
+};
+
+}  // namespace minorant
