@@ -80,7 +80,7 @@ struct DenseView {
 
 template <class V, class I, class P>
 void bind_newton_csr(nanobind::module_& m) {
-    bind_rows(m, "csr_sweeps", "csr_cholesky", "csr_cg",
+    bind_rows(m, "csr_sweeps", "csr_cholesky", "csr_conjugate_gradients",
               [](const Array<V>& data, const Array<I>& indices, const Array<P>& indptr) {
                   return CsrView<V, I, P>{{view(data), view(indices), view(indptr)}};
               },
@@ -89,7 +89,7 @@ void bind_newton_csr(nanobind::module_& m) {
 
 template <class V>
 void bind_newton_dense(nanobind::module_& m) {
-    bind_rows(m, "dense_sweeps", "dense_cholesky", "dense_cg",
+    bind_rows(m, "dense_sweeps", "dense_cholesky", "dense_conjugate_gradients",
               [](const Matrix<V>& X) { return DenseView<V>{{view(X), X.shape(0), X.shape(1)}}; },
               static_cast<std::tuple<Matrix<V>>*>(nullptr));
 }
@@ -113,6 +113,10 @@ inline void bind_newton(nanobind::module_& m) {
             });
         });
         return std::tuple(std::move(alpha), std::move(h));
+    });
+    m.def("excess", [](bool logistic, const Shape& shape, const Vector& r, const Vector& alpha, const Vector& c) {
+        const nanobind::gil_scoped_release release;
+        return with_loss(logistic, shape, [&](const auto& loss) { return excess(loss, view(r), view(alpha), view(c)); });
     });
     m.def("along", [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& d, const Vector& c,
                       double slope, double bend, double accuracy, int threads) {

@@ -27,6 +27,14 @@ void bends(const Loss& loss, double mu, std::span<const double> r, std::span<con
     });
 }
 
+// Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i)
+template <class Loss>
+double excess(const Loss& loss, std::span<const double> r, std::span<const double> alpha, std::span<const double> c) {
+    return lane_sums<1>(0, r.size(), [&](std::size_t i) {
+        return std::array<double, 1>{c[i] > 0 ? c[i] * loss.excess(r[i], alpha[i] / c[i]) : 0.0};
+    })[0];
+}
+
 MINORANT_INLINE std::array<double, 2> line_block(const Piecewise& loss, double mu, const double* r, const double* d,
                                                  const double* c, double tau, std::size_t begin, std::size_t end) {
     const Piecewise f = loss;
@@ -90,7 +98,7 @@ double rising_root(F&& f, double tau, double enough) {
             next = low > -INFINITY && high < INFINITY ? 0.5 * (low + high) : tau + (value < 0 ? width : -width);
             width *= 4;
         }
-        if (next == tau) break;
+        if (std::abs(next - tau) <= 2e-16 * std::abs(tau)) break;
         tau = next;
     }
     return tau;
@@ -109,7 +117,7 @@ template <class Loss>
 double balance(const Loss& loss, double mu, std::span<const double> r, std::span<const double> s,
                std::span<const double> c, double guess, int threads) {
     Line line(loss, mu, r, s, c, 0.0, 0.0, threads);
-    return rising_root(line, guess, 1e-16);
+    return rising_root(line, guess, 1e-15);
 }
 
 }  // namespace minorant

@@ -21,7 +21,10 @@ import numpy as np
 from minorant.errors import InputError, unknown_option
 from minorant.kernels import dot
 from minorant.minorants import Point
-from minorant.solvers import SOLVERS, ExcessiveGap, Solver, State
+from minorant.solvers import LINEAR, SOLVERS, ExcessiveGap, Solver, State
+from minorant.solvers.examples import Examples
+from minorant.solvers.linear import dual_coordinates, linear_model
+from minorant.solvers.newton import newton
 from minorant.solvers.saddle import Saddle
 from minorant.views import Candidates, DualView, PrimalView, View
 
@@ -63,6 +66,9 @@ def schedule(
         return _decreasing(problem, solver, best)
     if smoothing == "decreasing" or solver == "excessive-gap":
         return _decreasing(problem, ExcessiveGap(), best)
+    examples = Examples.of(problem)
+    if solver in LINEAR or (solver == smoothing == "auto" and mu is None and examples is not None):
+        return _linear(problem, examples, str(solver), best, tol)
     method = _method(solver)
     if smoothing in ("auto", "primal"):
         if mu is None and problem.loss.curvature == 0:
@@ -100,6 +106,23 @@ def _check_scheme(solver: str | Solver | ExcessiveGap, smoothing: str, mu: float
 def _enough(problem: Problem, best: Best, tol: float) -> float:
     """The smoothing eps/(2D) for eps = tol·J: half of eps is left to the optimization."""
     return max(tol, 1e-15) * abs(best.primal) / (2.0 * problem.loss.radius)
+
+
+def _linear(problem: Problem, examples: Examples | None, solver: str, best: Best, tol: float) -> Schedule:
+    """The solvers of linear models."""
+    if examples is None:
+        raise InputError(
+            f"the solver {solver!r} is for a mean of losses of examples with L2 and a matrix of rows; got "
+            f"{type(problem.loss).__name__} and {type(problem.regularizer).__name__}. Choose 'agm-inf' or 'agm-1'"
+        )
+    if solver == "newton":
+        steps = newton(examples, best)
+    elif solver == "dual-coordinates":
+        steps = ((candidates, 0.0) for candidates, _ in dual_coordinates(examples, best, tol))
+    else:
+        steps = linear_model(examples, best, tol)
+    for candidates, smoothing in steps:
+        yield Step(candidates, 0.0, smoothing)
 
 
 def _primal(view: PrimalView, method: Solver, best: Best, *, restart: bool) -> Schedule:

@@ -20,6 +20,7 @@ import numpy as np
 
 from minorant import kernels
 from minorant.losses._separable import EPS, Separable
+from minorant.losses.scalar import Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -49,6 +50,11 @@ class PiecewiseQuadratic(Separable):
         super().__init__(y, sample_weight, bias=bias, margin=margin, low=low, high=high)
         self.curvature = curvature
         self._tube = tube
+
+    @property
+    def scalar(self) -> Scalar:
+        shape = (self.curvature, self._tube, self.low, self.high)
+        return Scalar(self.c, self.offset, self.direction, self.bias, shape=shape)
 
     def envelope(self, r: Vector, mu: float) -> tuple[Vector, Vector]:
         k = self.curvature + mu

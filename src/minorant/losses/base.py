@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from minorant.geometry import Geometry
+    from minorant.losses.scalar import Scalar
     from minorant.operators import LinearMap
 
     Vector = NDArray[np.float64]
@@ -73,6 +74,11 @@ class Loss(ABC):
     @abstractmethod
     def start(self) -> Vector:
         """The minimizer of d over Q: the center of the smoothing."""
+
+    @property
+    def scalar(self) -> Scalar | None:
+        """The loss as a mean of one function over the examples, where it is one: the fast solvers work on these."""
+        return None
 
     def attach(self, X: LinearMap) -> LinearMap:
         """The map A of scores u = A w, made of the data."""

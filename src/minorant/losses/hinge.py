@@ -22,6 +22,7 @@ from minorant import kernels
 from minorant.errors import InputError
 from minorant.geometry import WeightedEuclidean
 from minorant.losses.base import Loss, Smoothed, normalized_weights
+from minorant.losses.scalar import Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -93,6 +94,10 @@ class Hinge(Loss):
             taken = np.clip(mass - (np.cumsum(c) - c), 0.0, c)
             total += 0.5 * kernels.dot(taken, t[self.y == label][order])
         return total
+
+    @property
+    def scalar(self) -> Scalar:
+        return Scalar(self.c, np.full(self.size, -1.0), self.signs, self.bias)
 
     def value(self, u: Vector) -> float:
         return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0]

@@ -22,6 +22,7 @@ from scipy.special import expit, xlog1py, xlogy
 
 from minorant import kernels
 from minorant.losses._separable import EPS, Separable
+from minorant.losses.scalar import Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -41,6 +42,10 @@ class Logistic(Separable):
     def __init__(self, y: ArrayLike, *, sample_weight: ArrayLike | None = None, bias: bool = True) -> None:
         super().__init__(y, sample_weight, bias=bias, margin=0.0, low=0.0, high=1.0)
         self._guess = 0.0  # where the search for the bias starts: the last one found
+
+    @property
+    def scalar(self) -> Scalar:
+        return Scalar(self.c, self.offset, self.direction, self.bias, logistic=True)
 
     def forget(self) -> None:
         self._guess = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Counting", "LinearMap", "Rows", "Transpose", "bound_norm"]
+__all__ = ["Counting", "LinearMap", "RowMatrix", "Rows", "Transpose", "bound_norm"]
 
 _LEAST_NORM = 1e-100  # bounds a zero matrix too, and its square does not underflow: L must be positive
 
@@ -61,6 +61,35 @@ class LinearMap(ABC):
     def T(self) -> Transpose:
         """The adjoint map."""
         return Transpose(self)
+
+
+class RowMatrix(LinearMap):
+    """A matrix whose rows can be read one by one: what the fast solvers of linear models ask for.
+
+    In the systems (λ I + Zᵀ H Z) d = g the rows of Z are those of the matrix, with a 1 appended where `bordered` (the
+    bias, which has no λ), and H = diag(h).
+    """
+
+    threads: int
+
+    @property
+    @abstractmethod
+    def volume(self) -> int:
+        """Stored values."""
+
+    @abstractmethod
+    def cholesky(self, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:
+        """The solution d."""
+
+    @abstractmethod
+    def conjugate_gradients(
+        self, h: Vector, bordered: bool, lam: float, g: Vector, inverse_diagonal: Vector, accuracy: float, most: int
+    ) -> tuple[Vector, int, float]:
+        """An approximate d with its iterations and relative residual."""
+
+    @abstractmethod
+    def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
+        """Sweeps of dual coordinate ascent: `kernels.csr_sweeps` without the matrix."""
 
 
 @dataclass(frozen=True)

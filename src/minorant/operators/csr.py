@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minorant import kernels
-from minorant.operators.base import LinearMap
+from minorant.operators.base import RowMatrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Csr"]
 
 
-class Csr(LinearMap):
+class Csr(RowMatrix):
     """X as a SciPy CSR matrix, shared and never densified; its indices are checked once, here."""
 
     def __init__(self, X: Any, threads: int = 1) -> None:
@@ -30,16 +30,17 @@ class Csr(LinearMap):
         self.data = np.ascontiguousarray(X.data, dtype=dtype)
         self.indices = np.ascontiguousarray(X.indices)
         self.indptr = np.ascontiguousarray(X.indptr)
-        self._threads = threads
+        self.threads = threads
+        self._arrays = (self.data, self.indices, self.indptr)
 
     def dot(self, w: Vector) -> Vector:
-        return kernels.csr_dot(self.data, self.indices, self.indptr, w, self._threads)
+        return kernels.csr_dot(*self._arrays, w, self.threads)
 
     def tdot(self, alpha: Vector) -> Vector:
         return self._tdot(self.data, alpha)
 
     def row_norms(self) -> Vector:
-        return kernels.csr_row_norms(self.data, self.indices, self.indptr, self._threads)
+        return kernels.csr_row_norms(*self._arrays, self.threads)
 
     def column_norms(self, weights: Vector) -> Vector:
         squares = np.square(self.data, dtype=np.float64)
@@ -49,4 +50,21 @@ class Csr(LinearMap):
         return float(max(self.data.max(initial=0.0), -self.data.min(initial=0.0)))
 
     def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
-        return kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self._threads)
+        return kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self.threads)
+
+    @property
+    def volume(self) -> int:
+        return self.data.size
+
+    def cholesky(self, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:
+        return kernels.csr_cholesky(*self._arrays, h, bordered, lam, g, self.threads)
+
+    def conjugate_gradients(
+        self, h: Vector, bordered: bool, lam: float, g: Vector, inverse_diagonal: Vector, accuracy: float, most: int
+    ) -> tuple[Vector, int, float]:
+        return kernels.csr_conjugate_gradients(
+            *self._arrays, h, bordered, lam, g, inverse_diagonal, accuracy, most, self.threads
+        )
+
+    def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
+        return kernels.csr_sweeps(*self._arrays, *arguments)

@@ -7,6 +7,7 @@ from minorant.solvers.agm_inf import AgmInf
 from minorant.solvers.base import Solver, State
 from minorant.solvers.excessive_gap import ExcessiveGap
 
-__all__ = ["SOLVERS", "AgmInf", "AgmOne", "ExcessiveGap", "Solver", "State"]
+__all__ = ["LINEAR", "SOLVERS", "AgmInf", "AgmOne", "ExcessiveGap", "Solver", "State"]
 
+LINEAR = ("newton", "dual-coordinates")  # for linear models with L2 alone
 SOLVERS: dict[str, type[AgmInf | AgmOne]] = {"agm-inf": AgmInf, "agm-1": AgmOne}

@@ -1,0 +1,119 @@
+"""A linear model as its fast solvers see it, example by example:
+
+    J(w, b) = λ/2 ‖w‖² + Σ c_i φ(r_i),    r_i = s_i (⟨x_i, w⟩ + b) - a_i,    α_i = c_i t_i,    w(α) = -Aᵀα/λ
+
+where t_i are slopes of φ, and Σ s_i α_i = 0 where b is free. The duality gap of (w, b) and α splits into two sums of
+terms that are not negative:
+
+    J(w, b) - D(α) = λ/2 ‖w - w(α)‖²  +  Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from minorant import kernels
+from minorant.geometry import Euclidean
+from minorant.operators import Counting, RowMatrix, Rows
+from minorant.regularizers import L2
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from minorant.losses.scalar import Scalar
+    from minorant.problem import Problem
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Examples", "Slopes"]
+
+
+class Slopes(NamedTuple):
+    """The examples at a point: the best bias of the smoothed loss, r there, α and its derivative h_i = c_i φ_mu''(r_i).
+
+    `r` includes what the moved center adds to it, `exact` does not.
+    """
+
+    bias: float
+    r: Vector
+    exact: Vector
+    alpha: Vector
+    h: Vector
+
+
+class Examples:
+    """The rows of a linear model with a squared norm; see `of`."""
+
+    def __init__(self, problem: Problem, scalar: Scalar, matrix: RowMatrix, lam: float) -> None:
+        self.problem, self.scalar, self.matrix, self.lam = problem, scalar, matrix, lam
+        self.n, self.p = matrix.shape
+        self.size = self.p + scalar.bias  # unknowns of Newton's method
+        self._phi = (scalar.logistic, scalar.shape)
+        self.unit = 1.0  # of r, for margins
+        if problem.loss.signs is None:  # for targets, their spread
+            spread = np.square(scalar.offset - kernels.dot(scalar.c, scalar.offset))
+            self.unit = float(np.sqrt(kernels.dot(scalar.c, spread))) or 1.0
+
+    @classmethod
+    def of(cls, problem: Problem) -> Examples | None:
+        """The examples of a problem, or None where it is not of this kind."""
+        scalar, regularizer = problem.loss.scalar, problem.regularizer
+        matrix = problem.A.base.base if isinstance(problem.A.base, Rows) else problem.A.base
+        if scalar is None or type(regularizer) is not L2 or not isinstance(matrix, RowMatrix):
+            return None
+        if not isinstance(problem.geometry, Euclidean) or not regularizer.lam > 0:
+            return None
+        return cls(problem, scalar, matrix, regularizer.lam)
+
+    @property
+    def A(self) -> Counting:
+        """The map of the scores, diag(s) X."""
+        return self.problem.A
+
+    def slopes(self, image: Vector, mu: float, center: Vector | None, guess: float) -> Slopes:
+        """The examples at A w, the loss smoothed at mu around the slopes `center`."""
+        f = self.scalar
+        exact = image - f.offset
+        r = exact if center is None else exact + mu * center
+        bias = 0.0
+        if f.bias:
+            bias = kernels.balance(*self._phi, mu, r, f.direction, f.c, guess, self.matrix.threads)
+            r, exact = r + bias * f.direction, exact + bias * f.direction
+        alpha, h = kernels.bends(*self._phi, mu, r, f.c, self.matrix.threads)
+        if f.bias and (off := kernels.dot(f.direction, alpha)) and (total := float(h.sum())) > 0:
+            alpha -= (off / total) * h * f.direction  # what rounding left: as the last digit of the bias would
+        return Slopes(bias, r, exact, alpha, h)
+
+    def excess(self, at: Slopes) -> float:
+        """The second part of the gap."""
+        return kernels.excess(*self._phi, at.exact, at.alpha, self.scalar.c)
+
+    def line(self, at: Slopes, mu: float, change: Vector, slope: float, bend: float) -> float:
+        """The step from there along a change of r, for slope and bend of the squared norm along it."""
+        f = self.scalar
+        return kernels.along(*self._phi, mu, at.r, change, f.c, slope, bend, 0.05, self.matrix.threads)
+
+    def t(self, alpha: Vector) -> Vector:
+        """The slopes of a dual point."""
+        return np.clip(self.problem.loss.geometry.gradient(alpha), *self.scalar.shape[2:])
+
+    def sweeps(self, t: Vector, w: Vector, bias: float, most: int, enough: float, seed: int) -> tuple[float, float, int]:
+        """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were."""
+        f = self.scalar
+        rho = 0.1 * float(self.norm2.mean()) if f.bias else 0.0
+        scale = f.c / self.lam
+        bias, excess, count = self.matrix.sweeps(
+            *self._phi, scale, f.offset, f.direction, self.norm2, rho, most, enough / self.lam, seed, t, w, bias
+        )
+        self.A.dots += count
+        self.A.tdots += count
+        return bias, self.lam * excess, count
+
+    @property
+    def norm2(self) -> Vector:
+        """‖x_i‖² of every row."""
+        if not hasattr(self, "_norm2"):
+            self._norm2 = np.square(self.matrix.row_norms())
+        return self._norm2

@@ -1,0 +1,94 @@
+"""Newton's method for linear models, on the primal smoothed around a center that moves.
+
+A loss without corners needs no smoothing: a few steps reach rounding. One with corners is smoothed at mu around the
+slopes t_c; once the smoothed problem is solved well enough, the center moves to the slopes found and mu shrinks. That is
+the proximal point method on the dual (see `schedules.py`), with each of its problems solved by semismooth Newton steps:
+
+    (λ I + Zᵀ H Z) d = -∇ ,    H = diag(c_i φ_mu''(r_i)),  zero outside of a band of examples,    Z = (X, 1)
+
+The bias is eliminated: it is the best one at every point, so α lies on the hyperplane, and certifies as it is. The
+system is solved by Cholesky, or by conjugate gradients where these are predicted to cost less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from minorant.kernels import dot
+from minorant.views import Candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from minorant.certificate import Best
+    from minorant.solvers.examples import Examples, Slopes
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["newton"]
+
+_SHRINK = 0.6  # of mu, when the center moves
+_SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
+
+
+def newton(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
+    """Candidates for the certificate, and the mu they were found at, from the best points known on."""
+    w, image = best.w, best.image
+    mu, center = 0.0, None
+    if not e.scalar.smooth:
+        mu, center = e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
+    solve, bias = _Systems(e), 0.0
+    while True:
+        at = e.slopes(image, mu, center, bias)
+        v = e.A.T @ at.alpha
+        yield Candidates(((w, image),), ((at.alpha, v),)), mu
+        gradient = e.lam * w + v
+        if center is not None and dot(gradient, gradient) / (2.0 * e.lam) <= _SETTLED * e.excess(at):
+            center, mu = e.t(at.alpha), _SHRINK * mu
+            at = e.slopes(image, mu, center, at.bias)
+            gradient = e.lam * w + e.A.T @ at.alpha
+        d, d_bias = solve(at, gradient)
+        d_image = e.A @ d
+        change = d_image + d_bias * e.scalar.direction if e.scalar.bias else d_image
+        step = e.line(at, mu, change, e.lam * dot(w, d), e.lam * dot(d, d))
+        w, image, bias = w + step * d, image + step * d_image, at.bias + step * d_bias
+
+
+class _Systems:
+    """Solves for the steps; remembers what conjugate gradients cost last."""
+
+    def __init__(self, e: Examples) -> None:
+        self._e, self._iterations = e, 25.0
+
+    def __call__(self, at: Slopes, gradient: Vector) -> tuple[Vector, float]:
+        e = self._e
+        g = np.append(-gradient, 0.0) if e.scalar.bias else -gradient
+        if direct_cost(e, int(np.count_nonzero(at.h))) <= self._cost_of_iterations(at):
+            d = e.matrix.cholesky(at.h, e.scalar.bias, e.lam, g)
+        else:
+            diagonal = e.matrix.column_norms(at.h) ** 2 + e.lam
+            if e.scalar.bias:
+                diagonal = np.append(diagonal, float(at.h.sum()))
+            inverse = np.divide(1.0, diagonal, out=np.zeros(e.size), where=diagonal > 0)
+            d, iterations, _ = e.matrix.conjugate_gradients(at.h, e.scalar.bias, e.lam, g, inverse, 0.1, 250)
+            self._iterations = 0.5 * (self._iterations + iterations)
+            e.A.dots += iterations
+            e.A.tdots += iterations
+        return d[: e.p], (float(d[-1]) if e.scalar.bias else 0.0)
+
+    def _cost_of_iterations(self, at: Slopes) -> float:
+        e = self._e
+        band = np.count_nonzero(at.h) / e.n
+        return self._iterations * (4.0 * band * e.matrix.volume + 10.0 * e.size)
+
+
+def direct_cost(e: Examples, band: int) -> float:
+    """Operations of a Cholesky step for that many examples; infinite where the matrix would be too large."""
+    if e.size > 4000:
+        return np.inf
+    row = e.matrix.volume / e.n
+    return band * row * (row + 1.0) + e.size**3 / 6.0
