@@ -1,5 +1,7 @@
 """The C++ core; `_numpy.py` and `_numpy_projections.py` in `minorant/kernels` say what each kernel computes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +29,56 @@ def smoothed_hinge(
     u: Vector, y: Vector, c: Vector, mu: float, free_bias: bool, guess: float, threads: int
 ) -> tuple[float, Vector, float]: ...
 def hinge(u: Vector, y: Vector, c: Vector, free_bias: bool, threads: int) -> tuple[float, float]: ...
+
+Shape = tuple[float, float, float, float]
+
+def bends(logistic: bool, shape: Shape, mu: float, r: Vector, c: Vector, threads: int) -> tuple[Vector, Vector]: ...
+def balance(
+    logistic: bool, shape: Shape, mu: float, r: Vector, s: Vector, c: Vector, guess: float, threads: int
+) -> float: ...
+def excess(logistic: bool, shape: Shape, r: Vector, alpha: Vector, c: Vector) -> float: ...
+def along(
+    logistic: bool,
+    shape: Shape,
+    mu: float,
+    r: Vector,
+    d: Vector,
+    c: Vector,
+    slope: float,
+    bend: float,
+    accuracy: float,
+    threads: int,
+) -> float: ...
+def dense_cholesky(X: Values, h: Vector, bordered: bool, lam: float, g: Vector, threads: int) -> Vector: ...
+def csr_cholesky(
+    data: Values, indices: Indices, indptr: Indices, h: Vector, bordered: bool, lam: float, g: Vector, threads: int
+) -> Vector: ...
+def dense_conjugate_gradients(
+    X: Values,
+    h: Vector,
+    bordered: bool,
+    lam: float,
+    g: Vector,
+    inverse_diagonal: Vector,
+    accuracy: float,
+    most: int,
+    threads: int,
+) -> tuple[Vector, int, float]: ...
+def csr_conjugate_gradients(
+    data: Values,
+    indices: Indices,
+    indptr: Indices,
+    h: Vector,
+    bordered: bool,
+    lam: float,
+    g: Vector,
+    inverse_diagonal: Vector,
+    accuracy: float,
+    most: int,
+    threads: int,
+) -> tuple[Vector, int, float]: ...
+def dense_sweeps(X: Values, *arguments: Any) -> tuple[float, float, int]: ...
+def csr_sweeps(data: Values, indices: Indices, indptr: Indices, *arguments: Any) -> tuple[float, float, int]: ...
 
 class ParseError(ValueError): ...
 

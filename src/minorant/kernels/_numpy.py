@@ -15,6 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels._numpy_newton import (
+    along,
+    balance,
+    bends,
+    csr_cholesky,
+    csr_conjugate_gradients,
+    csr_sweeps,
+    dense_cholesky,
+    dense_conjugate_gradients,
+    dense_sweeps,
+    excess,
+)
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
 
 if TYPE_CHECKING:
@@ -25,17 +37,27 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32] | NDArray[np.int64]
 
 __all__ = [
+    "along",
+    "balance",
+    "bends",
     "box_plane",
     "check_csr",
+    "csr_cholesky",
+    "csr_conjugate_gradients",
     "csr_dot",
     "csr_row_norms",
+    "csr_sweeps",
     "csr_tdot",
+    "dense_cholesky",
+    "dense_conjugate_gradients",
     "dense_dot",
     "dense_row_norms",
+    "dense_sweeps",
     "dense_tdot",
     "dot",
     "elastic_net_ball",
     "entropic_cap",
+    "excess",
     "hinge",
     "simplex_blocks",
     "smoothed_hinge",

@@ -99,7 +99,9 @@ class Examples:
         """The slopes of a dual point."""
         return np.clip(self.problem.loss.geometry.gradient(alpha), *self.scalar.shape[2:])
 
-    def sweeps(self, t: Vector, w: Vector, bias: float, most: int, enough: float, seed: int) -> tuple[float, float, int]:
+    def sweeps(
+        self, t: Vector, w: Vector, bias: float, most: int, enough: float, seed: int
+    ) -> tuple[float, float, int]:
         """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were."""
         f = self.scalar
         rho = 0.1 * float(self.norm2.mean()) if f.bias else 0.0

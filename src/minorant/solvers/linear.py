@@ -4,7 +4,8 @@ Losses without corners go to Newton's method at once where its systems are small
 others, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps the gap tells how many more it would take at the present rate. Newton's method takes over
 once that costs more than its own prediction, five steps for each decimal digit, and a part of the latter has been spent.
-Costs are counted in operations, not in seconds: the same data always take the same path.
+Costs are counted in operations, not in seconds: the same data always take the same path. Without the compiled core
+there are no sweeps.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from math import inf, log, log10
 from typing import TYPE_CHECKING
 
+from minorant import kernels
 from minorant.solvers.newton import direct_cost, newton
 from minorant.views import Candidates
 
@@ -30,7 +32,7 @@ _PART = 0.15  # of the predicted cost of Newton's method, to be spent on sweeps 
 
 def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
     """Candidates for the certificate, with the mu of the smoothing."""
-    if not (e.scalar.smooth and direct_cost(e, e.n) <= 500.0 * e.matrix.volume):
+    if kernels.native and not (e.scalar.smooth and direct_cost(e, e.n) <= 500.0 * e.matrix.volume):
         gap, before, sweeps = best.relative_gap, 0, 0
         for candidates, sweeps in dual_coordinates(e, best, tol):
             yield candidates, 0.0
@@ -60,7 +62,7 @@ def dual_coordinates(e: Examples, best: Best, tol: float) -> Iterator[tuple[Cand
         if not e.scalar.bias:
             w = -v / e.lam  # sheds the rounding of the sweeps
         yield Candidates(((w.copy(), e.A @ w),), ((alpha, v),)), done
-        enough = 0.7 * tol * best.primal
+        enough = min(0.7 * tol * best.primal, 0.5 * enough if count < most else inf)
 
 
 def _sweep(e: Examples) -> float:

@@ -1,0 +1,277 @@
+"""The kernels of Newton's method and of dual coordinates in plain NumPy: see cpp/curvature.hpp, newton_system.hpp,
+dual_coordinate.hpp and scalar.hpp.
+
+    φ*(t) = tube·|t| + (kappa/2) t² on [low, high],  or the logistic one;   φ_mu(r) = max over t of r t - φ*(t) - (mu/2) t²
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_array
+from scipy.special import expit, xlog1py, xlogy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+    Shape = tuple[float, float, float, float]
+
+__all__ = [
+    "along",
+    "balance",
+    "bends",
+    "csr_cholesky",
+    "csr_conjugate_gradients",
+    "csr_sweeps",
+    "dense_cholesky",
+    "dense_conjugate_gradients",
+    "dense_sweeps",
+    "excess",
+]
+
+
+def _slope_and_bend(logistic: bool, shape: Shape, mu: float | Vector, r: Vector) -> tuple[Vector, Vector]:
+    """φ_mu'(r) and φ_mu''(r)."""
+    if logistic:
+        t = expit(_logistic_prox(mu, r))
+        return t, t * (1.0 - t) / (1.0 + mu * t * (1.0 - t))
+    kappa, tube, low, high = shape
+    steep = np.sign(r) * np.maximum(np.abs(r) - tube, 0.0) / (kappa + mu)
+    inside = (low < steep) & (steep < high) & ((steep != 0.0) | (tube == 0.0))
+    return np.clip(steep, low, high), np.where(inside, 1.0 / (kappa + mu), 0.0)
+
+
+def _logistic_prox(mu: float | Vector, r: Vector) -> Vector:
+    """The z with z + mu σ(z) = r: Newton's method within the bracket [r - mu, r]."""
+    low, high = r - mu, r
+    z = r - 0.5 * mu if np.any(mu) else r
+    for _ in range(60 if np.any(mu) else 0):
+        t = expit(z)
+        over = z + mu * t - r
+        low, high = np.where(over < 0, z, low), np.where(over > 0, z, high)
+        newton = z - over / (1.0 + mu * t * (1.0 - t))
+        z = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
+    return z
+
+
+def bends(logistic: bool, shape: Shape, mu: float, r: Vector, c: Vector, threads: int) -> tuple[Vector, Vector]:
+    """α = c φ_mu'(r) and h = c φ_mu''(r)."""
+    t, bend = _slope_and_bend(logistic, shape, mu, r)
+    return c * t, c * bend
+
+
+def excess(logistic: bool, shape: Shape, r: Vector, alpha: Vector, c: Vector) -> float:
+    """Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i) for t = α/c."""
+    used = c > 0
+    c, r, t = c[used], r[used], alpha[used] / c[used]
+    if logistic:
+        value, conjugate = np.logaddexp(0.0, r), xlogy(t, t) + xlog1py(1.0 - t, -t)
+    else:
+        kappa, tube, low, high = shape
+        v = np.sign(r) * np.maximum(np.abs(r) - tube, 0.0)
+        corner = np.where(v > 0, high if kappa == 0 else 0.0, np.where(v < 0, low if kappa == 0 else 0.0, 0.0))
+        steep = np.clip(v / kappa, low, high) if kappa > 0 else corner
+        value = steep * v - 0.5 * kappa * steep**2
+        conjugate = tube * np.abs(t) + 0.5 * kappa * t**2
+    return float(np.sum(c * (value + conjugate - r * t)))
+
+
+def _rising_root(f: Callable[[float], tuple[float, float]], tau: float, enough: float) -> float:
+    """A root of f, which never falls, from a guess: Newton's method within a bracket that grows from there."""
+    low, high, width = -np.inf, np.inf, 1.0
+    for _ in range(200):
+        value, rise = f(tau)
+        if abs(value) <= enough:
+            break
+        low, high = (tau, high) if value < 0 else (low, tau)
+        following = tau - value / rise if rise > 0 else -np.inf * value
+        if not low < following < high or abs(following - tau) > 64 * width:
+            inside = low > -np.inf and high < np.inf
+            following = 0.5 * (low + high) if inside else tau + (width if value < 0 else -width)
+            width *= 4
+        if abs(following - tau) <= 2e-16 * abs(tau):
+            break
+        tau = following
+    return tau
+
+
+def _line(
+    logistic: bool, shape: Shape, mu: float, r: Vector, d: Vector, c: Vector, slope: float, bend: float, tau: float
+) -> tuple[float, float]:
+    t, bends_ = _slope_and_bend(logistic, shape, mu, r + tau * d)
+    return slope + tau * bend + float(np.sum(c * d * t)), bend + float(np.sum(c * d * d * bends_))
+
+
+def along(
+    logistic: bool,
+    shape: Shape,
+    mu: float,
+    r: Vector,
+    d: Vector,
+    c: Vector,
+    slope: float,
+    bend: float,
+    accuracy: float,
+    threads: int,
+) -> float:
+    """The τ > 0 with slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i) d_i = 0, up to that share of its value at 0."""
+    f = partial(_line, logistic, shape, mu, r, d, c, slope, bend)
+    start = f(0.0)[0]
+    return _rising_root(f, 1.0, -accuracy * start) if start < 0 else 0.0
+
+
+def balance(
+    logistic: bool, shape: Shape, mu: float, r: Vector, s: Vector, c: Vector, guess: float, threads: int
+) -> float:
+    """The bias b with Σ c_i φ_mu'(r_i + s_i b) s_i = 0."""
+    return _rising_root(partial(_line, logistic, shape, mu, r, s, c, 0.0, 0.0), guess, 1e-15)
+
+
+def _csr(data: Any, indices: Any, indptr: Any, size: int) -> Any:
+    return csr_array((data.astype(np.float64, copy=False), indices, indptr), shape=(indptr.size - 1, size))
+
+
+def dense_cholesky(X: Any, h: Vector, bordered: bool, lam: float, g: Vector, threads: int) -> Vector:
+    """d with (λ I + Zᵀ H Z) d = g; no λ for the border."""
+    Z = np.hstack([X, np.ones((X.shape[0], 1))]) if bordered else np.asarray(X, dtype=np.float64)
+    return _solved(Z.T @ (h[:, None] * Z), bordered, lam, g)
+
+
+def csr_cholesky(
+    data: Any, indices: Any, indptr: Any, h: Vector, bordered: bool, lam: float, g: Vector, threads: int
+) -> Vector:
+    """The same for X in compressed sparse rows."""
+    X = _csr(data, indices, indptr, g.size - bordered)
+    M = np.zeros((g.size, g.size))
+    p = X.shape[1]
+    M[:p, :p] = (X.T @ X.multiply(h[:, None])).toarray()
+    if bordered:
+        M[p, :p] = M[:p, p] = X.T @ h
+        M[p, p] = h.sum()
+    return _solved(M, bordered, lam, g)
+
+
+def _solved(M: NDArray[np.float64], bordered: bool, lam: float, g: Vector) -> Vector:
+    M[np.diag_indices(g.size - bordered)] += lam
+    try:
+        return np.asarray(cho_solve(cho_factor(M, lower=True), g))
+    except LinAlgError:  # a direction without curvature, in which d does not move
+        return np.asarray(np.linalg.lstsq(M, g, rcond=1e-14)[0])
+
+
+def _conjugate_gradients(
+    Z: Any, h: Vector, bordered: bool, lam: float, g: Vector, inverse_diagonal: Vector, accuracy: float, most: int
+) -> tuple[Vector, int, float]:
+    penalty = np.full(g.size, lam)
+    if bordered:
+        penalty[-1] = 0.0
+        X, ones = Z, np.ones(Z.shape[0])
+        forth, back = (lambda v: X @ v[:-1] + v[-1] * ones), (lambda a: np.append(X.T @ a, a.sum()))
+    else:
+        forth, back = (lambda v: Z @ v), (lambda a: Z.T @ a)
+    d, residual = np.zeros(g.size), g.copy()
+    scaled = inverse_diagonal * residual
+    direction, energy = scaled.copy(), float(residual @ scaled)
+    start, k = energy, 0
+    while k < most and energy > accuracy**2 * start:
+        image = back(h * forth(direction)) + penalty * direction
+        curvature = float(direction @ image)
+        if not curvature > 0:
+            break
+        step = energy / curvature
+        d, residual = d + step * direction, residual - step * image
+        scaled = inverse_diagonal * residual
+        before, energy = energy, float(residual @ scaled)
+        direction = scaled + (energy / before) * direction
+        k += 1
+    return d, k, float(np.sqrt(energy / start)) if start > 0 else 0.0
+
+
+def dense_conjugate_gradients(
+    X: Any,
+    h: Vector,
+    bordered: bool,
+    lam: float,
+    g: Vector,
+    inverse_diagonal: Vector,
+    accuracy: float,
+    most: int,
+    threads: int,
+) -> tuple[Vector, int, float]:
+    """The same approximately: d, the iterations, and the relative residual."""
+    return _conjugate_gradients(X, h, bordered, lam, g, inverse_diagonal, accuracy, most)
+
+
+def csr_conjugate_gradients(
+    data: Any,
+    indices: Any,
+    indptr: Any,
+    h: Vector,
+    bordered: bool,
+    lam: float,
+    g: Vector,
+    inverse_diagonal: Vector,
+    accuracy: float,
+    most: int,
+    threads: int,
+) -> tuple[Vector, int, float]:
+    """The same for X in compressed sparse rows."""
+    X = _csr(data, indices, indptr, g.size - bordered)
+    return _conjugate_gradients(X, h, bordered, lam, g, inverse_diagonal, accuracy, most)
+
+
+def _sweeps(
+    row: Callable[[int], tuple[Any, Vector]],
+    logistic: bool,
+    shape: Shape,
+    scale: Vector,
+    offset: Vector,
+    sign: Vector,
+    norm2: Vector,
+    rho: float,
+    most: int,
+    enough: float,
+    seed: int,
+    t: Vector,
+    w: Vector,
+    bias: float,
+) -> tuple[float, float, int]:
+    """Without the shrinking and the chunks of the C++ core, which visits the examples in another order."""
+    order = np.random.default_rng(seed)
+    total, count = np.inf, 0
+    while count < most and total > enough:
+        total = 0.0
+        for i in order.permutation(t.size):
+            where, x = row(i)
+            q = scale[i] * (norm2[i] + rho)
+            r = np.array([sign[i] * (float(np.sum(x * w[where])) + bias) - offset[i]])
+            total += excess(logistic, shape, r, scale[i : i + 1] * t[i], scale[i : i + 1])
+            now = float(_slope_and_bend(logistic, shape, max(q, 1e-300), r + q * t[i])[0][0])
+            move = -sign[i] * scale[i] * (now - t[i])
+            t[i] = now
+            w[where] += move * x
+            bias += rho * move
+        bias -= rho * float(np.sum(sign * scale * t))
+        count += 1
+    return bias, total, count
+
+
+def dense_sweeps(X: Any, *arguments: Any) -> tuple[float, float, int]:
+    """Sweeps of dual coordinate ascent over t, w (in place) and the bias; the excess of the last, and how many."""
+    return _sweeps(lambda i: (slice(None), X[i].astype(np.float64)), *arguments)
+
+
+def csr_sweeps(data: Any, indices: Any, indptr: Any, *arguments: Any) -> tuple[float, float, int]:
+    """The same for X in compressed sparse rows."""
+
+    def row(i: int) -> tuple[Any, Vector]:
+        part = slice(indptr[i], indptr[i + 1])
+        return indices[part], data[part].astype(np.float64)
+
+    return _sweeps(row, *arguments)
