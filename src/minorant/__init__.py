@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from minorant.certificate import Certificate, Status, certify
     from minorant.driver import Result, solve
     from minorant.errors import InputError, UnsupportedPair
-    from minorant.estimators import ElasticNet, LinearSVC, LogisticRegression, NotCertified
+    from minorant.estimators import (
+        ElasticNet,
+        ElasticNetBall,
+        LinearSVC,
+        LinearSVR,
+        LogisticRegression,
+        NotCertified,
+        QuantileRegressor,
+    )
     from minorant.path import solve_path
     from minorant.problem import Problem
 
@@ -23,11 +31,14 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "ElasticNet",
+    "ElasticNetBall",
     "InputError",
     "LinearSVC",
+    "LinearSVR",
     "LogisticRegression",
     "NotCertified",
     "Problem",
+    "QuantileRegressor",
     "Result",
     "Status",
     "UnsupportedPair",
@@ -47,10 +58,13 @@ _HOMES = {
     "Certificate": "certificate",
     "InputError": "errors",
     "ElasticNet": "estimators",
+    "ElasticNetBall": "estimators",
     "LinearSVC": "estimators",
+    "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
     "NotCertified": "estimators",
     "Problem": "problem",
+    "QuantileRegressor": "estimators",
     "Result": "driver",
     "Status": "certificate",
     "UnsupportedPair": "errors",

@@ -73,6 +73,34 @@ LOSSES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], tu
     "squared": (lambda s, y: (s - y) ** 2, lambda t, y: -y * t - t * t / 4, (-math.inf, math.inf)),
 }
 
+# the same for losses with a parameter, which the claim has
+FAMILIES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "epsilon_insensitive": lambda claim: (
+        lambda s, y: np.maximum(0.0, np.abs(s - y) - claim["epsilon"]),
+        lambda t, y: -y * t - claim["epsilon"] * np.abs(t),
+        (-1.0, 1.0),
+    ),
+    "quantile": lambda claim: (
+        lambda s, y: np.maximum((1.0 - claim["quantile"]) * (s - y), claim["quantile"] * (y - s)),
+        lambda t, y: -y * t,
+        (-claim["quantile"], 1.0 - claim["quantile"]),
+    ),
+}
+TARGETS = ("squared", *FAMILIES)
+
+
+def _ball_support(v: Any, radius: float, gamma: float) -> float:
+    """A bound of ⟨v, w⟩ over the ball gamma |w|₁ + |w|²/2 ≤ radius: the Lagrangian, at any multiplier h > 0, is
+
+        max over w of ⟨v, w⟩ + h (radius - gamma |w|₁ - |w|²/2) = Σ [|v_i| - h gamma]₊² / 2h + h radius,
+
+    and h = the greatest of (Σ v_i² / (2 radius + m gamma²))^½ over the m largest entries makes it the maximum itself.
+    """
+    a = np.sort(np.abs(v))[::-1]
+    h = math.sqrt((np.cumsum(a * a) / (2.0 * radius + gamma**2 * np.arange(1, a.size + 1))).max())
+    return float((np.maximum(0.0, a - h * gamma) ** 2).sum()) / (2.0 * h) + h * radius if h > 0 else 0.0
+
+
 # name: Ω(w) and Ω*(v) for a strength lam and a share r of the L1 norm, and a bound of |w| at the optimum from J
 PENALTIES: dict[str, tuple[Callable[..., float], Callable[..., float], Callable[..., float]]] = {
     "l2": (
@@ -90,6 +118,11 @@ PENALTIES: dict[str, tuple[Callable[..., float], Callable[..., float], Callable[
         lambda v, lam, r: float((np.maximum(0.0, np.abs(v) - lam * r) ** 2).sum()) / (2.0 * lam * (1.0 - r)),
         lambda J, lam, r: math.sqrt(2.0 * J / (lam * (1.0 - r))),
     ),
+    "elasticnet_ball": (  # for its radius and gamma, in the place of lam and r
+        lambda w, radius, g: 0.0 if g * np.abs(w).sum() + 0.5 * (w @ w) <= radius * (1.0 + ROUNDING) else math.inf,
+        _ball_support,
+        lambda _, radius, g: math.sqrt(g * g + 2.0 * radius) - g,
+    ),
 }
 
 
@@ -98,14 +131,16 @@ def check_linear(
 ) -> Verdict:
     """Recompute J(w, b) and D(alpha); X is anything with `X @ w`, `X.T @ a`, `abs(X)`, `X.shape`.
 
-    `claim` has the names `loss` and `penalty`, `lam`, `l1_ratio` (for the elastic net) and `fit_intercept`.
+    `claim` has the names `loss` and `penalty`, `lam`, `l1_ratio` (for the elastic net) or `radius` and `gamma` (for its
+    ball), `epsilon` or `quantile` where the loss has it, and `fit_intercept`.
     """
     y, w, alpha, c = (np.asarray(v, dtype=np.float64) for v in (y, w, alpha, c))
-    loss, gain, (low, high) = LOSSES[claim["loss"]]
+    name = claim["loss"]
+    loss, gain, (low, high) = FAMILIES[name](claim) if name in FAMILIES else LOSSES[name]
     r = claim.get("l1_ratio", 0.0)
     pure = {0.0: "l2", 1.0: "l1"}.get(r, "elasticnet") if claim["penalty"] == "elasticnet" else claim["penalty"]
     omega, conjugate, size = PENALTIES[pure]
-    strength = (claim["lam"], r)
+    strength = (claim["radius"], claim["gamma"]) if pure == "elasticnet_ball" else (claim["lam"], r)
     if not (c.min() >= 0 and abs(math.fsum(np.minimum(c, 2.0)) - 1.0) <= rounding):
         return Verdict(math.nan, math.nan, ["the weights must not be negative and must sum to 1"])
     problems = []
@@ -122,13 +157,13 @@ def check_linear(
         i = int(outside.argmax())
         problems.append(f"alpha of row {i + 1} is {alpha[i]:.6g}, outside of [{low * c[i]:.6g}, {high * c[i]:.6g}]")
     t = np.clip(t, low, high)  # whatever the file says, the bound below is then a bound
-    toward = c * t * (-1.0 if claim["loss"] == "squared" else y)
+    toward = c * t * (-1.0 if name in TARGETS else y)
     dual = float(c @ gain(t, y)) - conjugate(X.T @ toward, *strength)
     if claim["fit_intercept"]:
         off = abs(math.fsum(toward))
         if off > rounding * max(1.0, float(np.abs(toward).sum())):
             problems.append(f"the alpha of both directions differ by {off:.3g}; a free intercept needs 0")
-        dual -= off * (_largest_score(X, size(primal, *strength)) + _largest_bias(claim["loss"], y, c, primal))
+        dual -= off * (_largest_score(X, size(primal, *strength)) + _largest_bias(claim, y, c, primal))
     if not (math.isfinite(primal) and math.isfinite(dual)):
         problems.append(f"J = {primal:g} and D = {dual:g} are not both finite")
     elif primal - dual < -rounding * (1.0 + abs(primal)):
@@ -141,12 +176,15 @@ def _largest_score(X: Any, size: float) -> float:
     return float((abs(X) @ np.ones(X.shape[1])).max()) * size
 
 
-def _largest_bias(loss: str, y: Any, c: Any, primal: float) -> float:
+def _largest_bias(claim: Mapping[str, Any], y: Any, c: Any, primal: float) -> float:
     """A bound of |b|, less that of the scores, at a point as good as J: the mean loss of each class is at most J over
-    the weight of the class and at least -y times its mean score; the mean square error is at least the squared mean.
+    the weight of the class and at least -y times its mean score; the loss of targets is at least that of the mean
+    residual, whose size it bounds.
     """
-    if loss == "squared":
-        return abs(float(c @ y)) + math.sqrt(primal)
+    if claim["loss"] in TARGETS:
+        q = claim.get("quantile", 0.5)
+        known = {"squared": math.sqrt(primal), "quantile": primal / min(q, 1.0 - q)}
+        return abs(float(c @ y)) + float(known.get(claim["loss"], primal + claim.get("epsilon", 0.0)))
     return primal / min(float(c[y > 0].sum()), float(c[y < 0].sum()))
 
 

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from minorant import ElasticNet, LinearSVC, LogisticRegression
+from minorant import ElasticNet, ElasticNetBall, LinearSVC, LinearSVR, LogisticRegression, QuantileRegressor
 
 
 # Some checks lower max_iter on purpose: that must warn, and nothing else may.
@@ -16,6 +16,10 @@ from minorant import ElasticNet, LinearSVC, LogisticRegression
         LinearSVC(loss="squared_hinge", penalty="elasticnet"),
         LogisticRegression(),
         ElasticNet(),
+        ElasticNetBall(),
+        LinearSVR(),
+        LinearSVR(epsilon=0.1),
+        QuantileRegressor(alpha=0.01),
     ]
 )
 def test_scikit_learn_check(estimator, check):

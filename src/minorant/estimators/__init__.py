@@ -2,7 +2,18 @@
 
 from minorant.estimators._base import NotCertified
 from minorant.estimators.elastic_net import ElasticNet
+from minorant.estimators.elastic_net_ball import ElasticNetBall
 from minorant.estimators.logistic import LogisticRegression
+from minorant.estimators.quantile import QuantileRegressor
 from minorant.estimators.svm import LinearSVC
+from minorant.estimators.svr import LinearSVR
 
-__all__ = ["ElasticNet", "LinearSVC", "LogisticRegression", "NotCertified"]
+__all__ = [
+    "ElasticNet",
+    "ElasticNetBall",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "NotCertified",
+    "QuantileRegressor",
+]

@@ -17,7 +17,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from minorant.certificate import Status
 from minorant.errors import InputError
-from minorant.linear import Run, fit_classifier, resolve_threads
+from minorant.linear import Run, fit_classifier
+from minorant.machine import resolve_threads
 from minorant.schedules import SMOOTHINGS
 from minorant.solvers import SOLVERS
 
