@@ -11,14 +11,15 @@ from dataclasses import fields, is_dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from minorant.driver import Result, solve
 from minorant.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from minorant.problem import Problem
 
@@ -68,11 +69,12 @@ def solve_path(problem: Problem, lams: Iterable[float], **options: Any) -> list[
     return results
 
 
-def better_start(problem: Problem, w: Vector, alpha: Vector) -> tuple[Vector, Vector]:
+def better_start(problem: Problem, w: ArrayLike, alpha: ArrayLike) -> tuple[Vector, Vector]:
     """The dual point, and the better of the primal one and the one that the dual point asks for.
 
     A primal point of another problem, outside of the domain of this Ω, is brought into it first.
     """
+    w, alpha = np.ascontiguousarray(w, dtype=np.float64), np.ascontiguousarray(alpha, dtype=np.float64)
     if problem.regularizer.value(w) == inf:
         w = problem.regularizer.argmin(-problem.geometry.gradient(w), 1.0, problem.geometry)[0]
     candidates = [w]

@@ -191,7 +191,13 @@ def log_progress(verbose: int) -> Callable[[int, Progress], None] | None:
 
 
 def warn_if_open(
-    certificates: Sequence[Certificate], traces: Sequence[Sequence[Progress]], tol: float, max_iter: int
+    certificates: Sequence[Certificate],
+    traces: Sequence[Sequence[Progress]],
+    tol: float,
+    max_iter: int,
+    *,
+    where: str = "",
+    stacklevel: int = 5,  # warn_if_open, _fit, fit, scikit-learn's wrapper of fit, the user's line
 ) -> None:
     """Warn, with the numbers, the trend and what to do, if a certificate is not within tol."""
     gaps = [c.relative_gap if c.status is not Status.CERTIFIED else 0.0 for c in certificates]
@@ -199,13 +205,13 @@ def warn_if_open(
         return
     worst = int(np.argmax(gaps))
     certificate, trace = certificates[worst], traces[worst]
-    where = f" (class {worst} of {len(certificates)})" if len(certificates) > 1 else ""
+    where = f" (class {worst} of {len(certificates)})" if len(certificates) > 1 else where
     warnings.warn(
         f"J = {certificate.primal:.6g}, lower bound {certificate.dual:.6g}: the relative gap is {gaps[worst]:.2e}, "
         f"and tol = {tol:.0e} was asked for{where}. {certificate.status.value} "
         + _advice(certificate, trace, tol, max_iter),
         NotCertified,
-        stacklevel=5,  # warn_if_open, _fit, fit, scikit-learn's wrapper of fit, the user's line
+        stacklevel=stacklevel,
     )
 
 
