@@ -11,7 +11,7 @@ from sklearn.linear_model import ElasticNetCV as SklearnElasticNetCV
 from sklearn.linear_model import LogisticRegression as SklearnLogistic
 from sklearn.linear_model import LogisticRegressionCV as SklearnLogisticCV
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from minorant import (
@@ -126,6 +126,9 @@ def test_the_svm_is_that_of_a_grid_search():
     assert ours.max_gap_path_.max() <= 1e-5
     assert all(c.status is Status.CERTIFIED for c in ours.certificate_)
     assert [c.verify(X, y).problems for c in ours.certificate_] == [[], [], []]
+    train, _ = next(StratifiedKFold(5).split(X, y))
+    first = LinearSVC(0.001, tol=1e-5, loss="squared_hinge").fit(X[train], y[train])
+    assert ours.max_gap_path_[0, 1] == max(c.relative_gap for c in first.certificate_)
 
 
 def test_each_point_starts_from_the_one_before_it(cancer, monkeypatch):
