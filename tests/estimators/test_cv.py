@@ -202,6 +202,7 @@ def test_progress_is_logged_where_asked_for(diabetes, caplog):
         (ElasticNetCV(l1_ratio=0.0), "pass a list as alphas"),
         (LogisticRegressionCV(Cs=[-1.0]), "Cs"),
         (LinearSVCCV(Cs=[np.inf]), "Cs"),
+        (LinearSVCCV(Cs=["one"]), "Cs must be a number of points or a list of finite numbers > 0"),
         (LinearSVCCV(cv=1), "n_splits"),
         (LinearSVCCV(scoring="accurate"), "scoring"),
     ],

@@ -133,7 +133,10 @@ def strengths(name: str, values: Any, grid: Callable[[int], Any]) -> Vector:
     """The values given, or a grid of so many."""
     if isinstance(values, int | np.integer):
         return np.asarray(grid(int(values)), dtype=np.float64)
-    points = np.asarray(values, dtype=np.float64)
+    try:
+        points = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.empty(0)
     if points.ndim != 1 or points.size == 0 or not (np.isfinite(points) & (points > 0)).all():
         raise InputError(f"{name} must be a number of points or a list of finite numbers > 0; got {values!r}")
     return points
