@@ -65,10 +65,16 @@ def _plogp(t: Any) -> Any:
     return t * np.log(np.where(t > 0, t, 1.0))
 
 
+def _smooth_hinge(z: Any) -> Any:
+    h = np.maximum(0.0, 1.0 - z)
+    return np.where(h <= 1.0, h * h / 2, h - 0.5)
+
+
 # name: loss(s, y), gain(t, y), and the slopes t that it has; labels y are ±1, the targets of "squared" any number
 LOSSES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], tuple[float, float]]] = {
     "hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s), lambda t, _: t, (0.0, 1.0)),
     "squared_hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s) ** 2, lambda t, _: t - t * t / 4, (0.0, math.inf)),
+    "smooth_hinge": (lambda s, y: _smooth_hinge(y * s), lambda t, _: t - t * t / 2, (0.0, 1.0)),
     "logistic": (lambda s, y: np.logaddexp(0.0, -y * s), lambda t, _: -_plogp(t) - _plogp(1.0 - t), (0.0, 1.0)),
     "squared": (lambda s, y: (s - y) ** 2, lambda t, y: -y * t - t * t / 4, (-math.inf, math.inf)),
 }

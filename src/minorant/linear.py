@@ -22,7 +22,7 @@ from minorant import checker, kernels
 from minorant.certificate import Certificate, Status, relative
 from minorant.driver import Progress, Result, solve
 from minorant.errors import InputError, unknown_option
-from minorant.losses import Hinge, Logistic, Squared, SquaredHinge
+from minorant.losses import Hinge, Logistic, SmoothHinge, Squared, SquaredHinge
 from minorant.losses.base import normalized_weights
 from minorant.operators import as_linear_map
 from minorant.problem import Problem
@@ -45,6 +45,7 @@ __all__ = ["LinearCertificate", "LinearFit", "Objective", "Run", "fit_classifier
 LOSSES: dict[str, Callable[..., Any]] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
+    "smooth_hinge": partial(SmoothHinge, gamma=1.0),
     "logistic": Logistic,
     "squared": Squared,
 }

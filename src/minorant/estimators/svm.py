@@ -33,7 +33,8 @@ class LinearSVC(LinearClassifier):
         Weight of the loss, as in scikit-learn.
     penalty : {"l2", "l1", "elasticnet"}, default "l2"
         ½‖w‖², ‖w‖₁, or l1_ratio·‖w‖₁ + (1 - l1_ratio)/2 ‖w‖².
-    loss : {"hinge", "squared_hinge"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "smooth_hinge"}, default "hinge"
+        Of h = [1 - y_i (⟨x_i, w⟩ + b)]_+ : h itself, h², or h²/2 up to h = 1 and h - 1/2 from there on.
     l1_ratio : float, default 0.5
         For the elastic net only.
     fit_intercept : bool, default True
@@ -85,7 +86,7 @@ class LinearSVC(LinearClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "loss": [StrOptions({"hinge", "squared_hinge", "smooth_hinge"})],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         **SOLVING,
