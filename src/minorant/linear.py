@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -61,10 +61,11 @@ class Objective:
     lam: float
     l1_ratio: float = 0.0
     fit_intercept: bool = True
+    losses: ClassVar[dict[str, Callable[..., Any]]] = LOSSES
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise unknown_option("loss", self.loss, LOSSES)
+        if self.loss not in self.losses:
+            raise unknown_option("loss", self.loss, self.losses)
         if self.penalty not in PENALTIES:
             raise unknown_option("penalty", self.penalty, PENALTIES)
         if not (np.isfinite(self.lam) and self.lam > 0):
@@ -83,7 +84,7 @@ class Objective:
     def problem(self, A: LinearMap, y: Vector, weight: Vector | None, threads: int) -> Problem:
         """The problem for labels ±1, or for targets."""
         options = {"threads": threads} if self.loss == "hinge" else {}
-        loss = LOSSES[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **options)
+        loss = self.losses[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **options)
         return Problem(loss, A, self.regularizer)
 
 
@@ -186,25 +187,14 @@ def fit_classifier(
     C multiplies the sum of the losses, as in scikit-learn and LIBLINEAR: λ = 1/(C Σ weight).
     A true answer of `run.callback` stops the whole fit. `start` has a w and an alpha in each row of its two matrices.
     """
-    if not (np.isfinite(C) and C > 0):
-        raise InputError(f"C must be a finite number > 0; got {C}")
     run = run or Run()
-    A, labels = _data(X, y, run.threads)
-    classes = np.unique(labels)
-    if classes.size < 2:
-        raise InputError(
-            f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
-        )
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    total = C * float(A.shape[0] if weight is None else weight.sum())
-    if not (total > 0 and np.isfinite(1.0 / total)):
-        raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
-    objective = Objective(loss, penalty, 1.0 / total, l1_ratio, fit_intercept)
+    A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads)
+    objective = Objective(loss, penalty, lam, l1_ratio, fit_intercept)
     rows = [
         (positive, np.where(labels == positive, 1.0, -1.0))
         for positive in (classes[1:] if classes.size == 2 else classes)
     ]
-    return _fit(A, rows, classes, objective, weight, start, run, _dtype(X))
+    return _fit(A, rows, classes, objective, weight, start, run, dtype_of(X))
 
 
 def fit_regressor(
@@ -220,7 +210,7 @@ def fit_regressor(
     run = run or Run()
     A, targets = _data(X, y, run.threads)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, _dtype(X))
+    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, dtype_of(X))
 
 
 def _data(X: Any, y: ArrayLike, threads: int) -> tuple[LinearMap, NDArray[Any]]:
@@ -230,11 +220,31 @@ def _data(X: Any, y: ArrayLike, threads: int) -> tuple[LinearMap, NDArray[Any]]:
         raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")
     if labels.size == 0:
         raise InputError("there are no examples")
-    _check_memory(*A.shape)
+    check_memory(*A.shape)
     return A, labels
 
 
-def _dtype(X: Any) -> type:
+def labeled(
+    X: Any, y: ArrayLike, C: float, sample_weight: ArrayLike | None, threads: int
+) -> tuple[LinearMap, NDArray[Any], NDArray[Any], Vector | None, float]:
+    """The data, labels, classes and weights of a classifier, and λ."""
+    if not (np.isfinite(C) and C > 0):
+        raise InputError(f"C must be a finite number > 0; got {C}")
+    A, labels = _data(X, y, threads)
+    classes = np.unique(labels)
+    if classes.size < 2:
+        raise InputError(
+            f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
+        )
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    total = C * float(A.shape[0] if weight is None else weight.sum())
+    if not (total > 0 and np.isfinite(1.0 / total)):
+        raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
+    return A, labels, classes, weight, 1.0 / total
+
+
+def dtype_of(X: Any) -> type:
+    """The type of the solution: that of float32 data, else float64."""
     return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
 
 
@@ -255,26 +265,13 @@ def _fit(
     traces: list[tuple[Progress, ...]] = []
     for row, (positive, y) in enumerate(rows):
         problem = objective.problem(A, y, weight, run.threads)
-        result = solve(
-            problem,
-            tol=_ROOM[dtype] * run.tol,
-            solver=run.solver,
-            smoothing=run.smoothing,
-            max_iter=run.max_iter,
-            max_time=None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9),
-            callback=None if run.callback is None else partial(run.callback, row),
-            start=None if start is None else (start[0][row], start[1][row]),
-        )
-        primal, dual, status, w, intercept = _rounded(problem, result, dtype, run.tol)
+        left = None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9)
+        result = solve_row(problem, row, None if start is None else (start[0][row], start[1][row]), run, left, dtype)
         certificates.append(
             LinearCertificate(
-                primal=primal,
-                dual=dual,
-                alpha=result.certificate.alpha,
-                status=status,
-                n_products=result.certificate.n_products,
-                w=w,
-                intercept=intercept,
+                **vars(result.certificate),
+                w=result.w,
+                intercept=float(result.intercept),
                 positive=positive,
                 objective=objective,
                 weights=None if weight is None else normalized_weights(weight, A.shape[0]),
@@ -295,24 +292,35 @@ def _fit(
 _ROOM: dict[type, float] = {np.float64: 1.0, np.float32: 0.95}
 
 
-def _rounded(
-    problem: Problem, result: Result, dtype: type, tol: float
-) -> tuple[float, float, Status, NDArray[Any], float]:
+def solve_row(
+    problem: Problem, row: int, start: tuple[Any, Any] | None, run: Run, max_time: float | None, dtype: type
+) -> Result:
     """The solution in the type of the data, and J there: the certificate is of what is returned."""
+    result = solve(
+        problem,
+        tol=_ROOM[dtype] * run.tol,
+        solver=run.solver,
+        smoothing=run.smoothing,
+        max_iter=run.max_iter,
+        max_time=max_time,
+        callback=None if run.callback is None else partial(run.callback, row),
+        start=start,
+    )
     w: NDArray[Any] = result.w.astype(dtype)
-    intercept = float(dtype(result.intercept))
-    exact = w.astype(np.float64)
-    primal = problem.regularizer.value(exact) + problem.loss.value_at(problem.A @ exact, intercept)
-    dual, status = result.certificate.dual, result.certificate.status
-    within = relative(primal - dual, primal) <= tol
+    intercept: Any = np.asarray(result.intercept, dtype=dtype)  # one number, or one for each class
+    exact, bias = w.astype(np.float64), intercept.astype(np.float64)
+    primal = problem.regularizer.value(exact) + problem.loss.value_at(problem.A @ exact, bias)
+    status = result.certificate.status
+    within = relative(primal - result.certificate.dual, primal) <= run.tol
     if status is Status.CERTIFIED and not within:
         status = Status.STALLED
     elif status in (Status.MAX_ITER, Status.MAX_TIME) and within:
         status = Status.CERTIFIED
-    return primal, dual, status, w, intercept
+    certificate = replace(result.certificate, primal=primal, status=status)
+    return replace(result, w=w, intercept=intercept, certificate=certificate)
 
 
-def _check_memory(n: int, p: int) -> None:
+def check_memory(n: int, p: int) -> None:
     """Refuse a problem whose vectors cannot fit: one wrong index in a small file can ask for 2³¹ columns."""
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         need = 12 * 8 * (n + p)  # a dozen vectors of float64
