@@ -14,7 +14,9 @@ from minorant import ElasticNet, LinearSVC, LogisticRegression
         LinearSVC(),
         LinearSVC(class_weight="balanced", warm_start=True, solver="agm-1"),
         LinearSVC(loss="squared_hinge", penalty="elasticnet"),
+        LinearSVC(multi_class="crammer_singer"),
         LogisticRegression(),
+        LogisticRegression(penalty="elasticnet", class_weight="balanced", warm_start=True),
         ElasticNet(),
     ]
 )
