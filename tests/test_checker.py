@@ -72,6 +72,7 @@ def objective(loss, penalty, X, y, w, b, lam, r):
     each = {
         "hinge": np.maximum(0, 1 - y * scores),
         "squared_hinge": np.maximum(0, 1 - y * scores) ** 2,
+        "smooth_hinge": np.array([0 if z >= 1 else (1 - z) ** 2 / 2 if z >= 0 else 0.5 - z for z in y * scores]),
         "logistic": np.log1p(np.exp(-y * scores)),
         "squared": (scores - y) ** 2,
         "epsilon_insensitive": np.maximum(0, np.abs(scores - y) - EPSILON),

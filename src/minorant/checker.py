@@ -61,15 +61,22 @@ class Verdict:
         return self.gap / self.primal if self.primal > 0 else (0.0 if self.gap <= 0 else math.inf)
 
 
-def _plogp(t: Any) -> Any:
+def plogp(t: Any) -> Any:
+    """t log t, and 0 for t = 0."""
     return t * np.log(np.where(t > 0, t, 1.0))
+
+
+def _smooth_hinge(z: Any) -> Any:
+    h = np.maximum(0.0, 1.0 - z)
+    return np.where(h <= 1.0, h * h / 2, h - 0.5)
 
 
 # name: loss(s, y), gain(t, y), and the slopes t that it has; labels y are ±1, the targets of "squared" any number
 LOSSES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], tuple[float, float]]] = {
     "hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s), lambda t, _: t, (0.0, 1.0)),
     "squared_hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s) ** 2, lambda t, _: t - t * t / 4, (0.0, math.inf)),
-    "logistic": (lambda s, y: np.logaddexp(0.0, -y * s), lambda t, _: -_plogp(t) - _plogp(1.0 - t), (0.0, 1.0)),
+    "smooth_hinge": (lambda s, y: _smooth_hinge(y * s), lambda t, _: t - t * t / 2, (0.0, 1.0)),
+    "logistic": (lambda s, y: np.logaddexp(0.0, -y * s), lambda t, _: -plogp(t) - plogp(1.0 - t), (0.0, 1.0)),
     "squared": (lambda s, y: (s - y) ** 2, lambda t, y: -y * t - t * t / 4, (-math.inf, math.inf)),
 }
 
@@ -137,10 +144,7 @@ def check_linear(
     y, w, alpha, c = (np.asarray(v, dtype=np.float64) for v in (y, w, alpha, c))
     name = claim["loss"]
     loss, gain, (low, high) = FAMILIES[name](claim) if name in FAMILIES else LOSSES[name]
-    r = claim.get("l1_ratio", 0.0)
-    pure = {0.0: "l2", 1.0: "l1"}.get(r, "elasticnet") if claim["penalty"] == "elasticnet" else claim["penalty"]
-    omega, conjugate, size = PENALTIES[pure]
-    strength = (claim["radius"], claim["gamma"]) if pure == "elasticnet_ball" else (claim["lam"], r)
+    omega, conjugate, size = penalty(claim)
     if not (c.min() >= 0 and abs(math.fsum(np.minimum(c, 2.0)) - 1.0) <= rounding):
         return Verdict(math.nan, math.nan, ["the weights must not be negative and must sum to 1"])
     problems = []
@@ -148,7 +152,7 @@ def check_linear(
         problems.append(f"a model without intercept has the intercept {b:g}")
 
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is reported below
-        primal = omega(w, *strength) + float(c @ loss(X @ w + b, y))
+        primal = omega(w) + float(c @ loss(X @ w + b, y))
 
     used = c > 0
     t = np.divide(alpha, c, out=np.zeros_like(alpha), where=used)
@@ -158,12 +162,26 @@ def check_linear(
         problems.append(f"alpha of row {i + 1} is {alpha[i]:.6g}, outside of [{low * c[i]:.6g}, {high * c[i]:.6g}]")
     t = np.clip(t, low, high)  # whatever the file says, the bound below is then a bound
     toward = c * t * (-1.0 if name in TARGETS else y)
-    dual = float(c @ gain(t, y)) - conjugate(X.T @ toward, *strength)
+    dual = float(c @ gain(t, y)) - conjugate(X.T @ toward)
     if claim["fit_intercept"]:
         off = abs(math.fsum(toward))
         if off > rounding * max(1.0, float(np.abs(toward).sum())):
             problems.append(f"the alpha of both directions differ by {off:.3g}; a free intercept needs 0")
-        dual -= off * (_largest_score(X, size(primal, *strength)) + _largest_bias(claim, y, c, primal))
+        dual -= off * (largest_score(X, size(primal)) + _largest_bias(claim, y, c, primal))
+    return bounds(primal, dual, problems, rounding)
+
+
+def penalty(claim: Mapping[str, Any]) -> tuple[Callable[[Any], float], Callable[[Any], float], Callable[[Any], float]]:
+    """Ω(w), Ω*(v) and the bound of |w| from J; an elastic net without one of its parts is the other."""
+    r = claim.get("l1_ratio", 0.0)
+    pure = {0.0: "l2", 1.0: "l1"}.get(r, "elasticnet") if claim["penalty"] == "elasticnet" else claim["penalty"]
+    omega, conjugate, size = PENALTIES[pure]
+    strength = (claim["radius"], claim["gamma"]) if pure == "elasticnet_ball" else (claim["lam"], r)
+    return lambda w: omega(w, *strength), lambda v: conjugate(v, *strength), lambda J: size(J, *strength)
+
+
+def bounds(primal: float, dual: float, problems: list[str], rounding: float) -> Verdict:
+    """The verdict, with what is wrong with the two numbers themselves."""
     if not (math.isfinite(primal) and math.isfinite(dual)):
         problems.append(f"J = {primal:g} and D = {dual:g} are not both finite")
     elif primal - dual < -rounding * (1.0 + abs(primal)):
@@ -171,7 +189,7 @@ def check_linear(
     return Verdict(primal, dual, problems)
 
 
-def _largest_score(X: Any, size: float) -> float:
+def largest_score(X: Any, size: float) -> float:
     """|⟨x_i, w⟩| ≤ Σ_j |x_ij| · |w|, in whichever norm |w| is known."""
     return float((abs(X) @ np.ones(X.shape[1])).max()) * size
 

@@ -10,10 +10,10 @@ fitted one against the rest, each with its own certificate.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from minorant import checker
 from minorant.certificate import Certificate, Status, relative
 from minorant.driver import Progress, Result, solve
 from minorant.errors import InputError, unknown_option
-from minorant.losses import EpsilonInsensitive, Hinge, Logistic, Quantile, Squared, SquaredHinge
+from minorant.losses import EpsilonInsensitive, Hinge, Logistic, Quantile, SmoothHinge, Squared, SquaredHinge
 from minorant.losses.base import normalized_weights
 from minorant.machine import announce_pure_kernels, check_memory
 from minorant.operators import as_linear_map
@@ -54,6 +54,7 @@ __all__ = [
 LOSSES: dict[str, Callable[..., Any]] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
+    "smooth_hinge": partial(SmoothHinge, gamma=1.0),
     "logistic": Logistic,
     "squared": Squared,
     "epsilon_insensitive": EpsilonInsensitive,
@@ -78,10 +79,11 @@ class Objective:
     quantile: float = 0.5
     radius: float = 1.0
     gamma: float = 1.0
+    losses: ClassVar[dict[str, Callable[..., Any]]] = LOSSES
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise unknown_option("loss", self.loss, LOSSES)
+        if self.loss not in self.losses:
+            raise unknown_option("loss", self.loss, self.losses)
         if self.penalty not in PENALTIES:
             raise unknown_option("penalty", self.penalty, PENALTIES)
         if not (np.isfinite(self.lam) and self.lam > 0):
@@ -106,7 +108,8 @@ class Objective:
             "epsilon_insensitive": {"eps": self.epsilon},
             "quantile": {"q": self.quantile},
         }
-        loss = LOSSES[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **options.get(self.loss, {}))
+        more = options.get(self.loss, {})
+        loss = self.losses[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **more)
         return Problem(loss, A, self.regularizer)
 
 
@@ -209,23 +212,14 @@ def fit_classifier(
     C multiplies the sum of the losses, as in scikit-learn and LIBLINEAR: λ = 1/(C Σ weight).
     A true answer of `run.callback` stops the whole fit. `start` has a w and an alpha in each row of its two matrices.
     """
-    if not (np.isfinite(C) and C > 0):
-        raise InputError(f"C must be a finite number > 0; got {C}")
     run = run or Run()
-    A, labels = _data(X, y, run.threads)
-    classes = np.unique(labels)
-    if classes.size < 2:
-        raise InputError(
-            f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
-        )
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    lam = inverse_strength(C, float(A.shape[0] if weight is None else weight.sum()))
+    A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads)
     objective = Objective(loss, penalty, lam, l1_ratio, fit_intercept)
     rows = [
         (positive, np.where(labels == positive, 1.0, -1.0))
         for positive in (classes[1:] if classes.size == 2 else classes)
     ]
-    return _fit(A, rows, classes, objective, weight, start, run, _dtype(X))
+    return _fit(A, rows, classes, objective, weight, start, run, dtype_of(X))
 
 
 def fit_regressor(
@@ -241,7 +235,7 @@ def fit_regressor(
     run = run or Run()
     A, targets = _data(X, y, run.threads)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, _dtype(X))
+    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, dtype_of(X))
 
 
 def inverse_strength(C: float, total_weight: float) -> float:
@@ -263,7 +257,25 @@ def _data(X: Any, y: ArrayLike, threads: int) -> tuple[LinearMap, NDArray[Any]]:
     return A, labels
 
 
-def _dtype(X: Any) -> type:
+def labeled(
+    X: Any, y: ArrayLike, C: float, sample_weight: ArrayLike | None, threads: int
+) -> tuple[LinearMap, NDArray[Any], NDArray[Any], Vector | None, float]:
+    """The data, labels, classes and weights of a classifier, and λ."""
+    if not (np.isfinite(C) and C > 0):
+        raise InputError(f"C must be a finite number > 0; got {C}")
+    A, labels = _data(X, y, threads)
+    classes = np.unique(labels)
+    if classes.size < 2:
+        raise InputError(
+            f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
+        )
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    lam = inverse_strength(C, float(A.shape[0] if weight is None else weight.sum()))
+    return A, labels, classes, weight, lam
+
+
+def dtype_of(X: Any) -> type:
+    """The type of the solution: that of float32 data, else float64."""
     return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
 
 
@@ -284,26 +296,14 @@ def _fit(
     traces: list[tuple[Progress, ...]] = []
     for row, (positive, y) in enumerate(rows):
         problem = objective.problem(A, y, weight, run.threads)
-        result = solve(
-            problem,
-            tol=_ROOM[dtype] * run.tol,
-            solver=run.solver,
-            smoothing=run.smoothing,
-            max_iter=run.max_iter,
-            max_time=None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9),
-            callback=None if run.callback is None else partial(run.callback, row),
-            start=None if start is None else better_start(problem, start[0][row], start[1][row]),
-        )
-        primal, dual, status, w, intercept = _rounded(problem, result, dtype, run.tol)
+        left = None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9)
+        warm = None if start is None else better_start(problem, start[0][row], start[1][row])
+        result = solve_row(problem, row, warm, run, left, dtype)
         certificates.append(
             LinearCertificate(
-                primal=primal,
-                dual=dual,
-                alpha=result.certificate.alpha,
-                status=status,
-                n_products=result.certificate.n_products,
-                w=w,
-                intercept=intercept,
+                **vars(result.certificate),
+                w=result.w,
+                intercept=float(result.intercept),
                 positive=positive,
                 objective=objective,
                 weights=None if weight is None else normalized_weights(weight, A.shape[0]),
@@ -324,20 +324,31 @@ def _fit(
 _ROOM: dict[type, float] = {np.float64: 1.0, np.float32: 0.95}
 
 
-def _rounded(
-    problem: Problem, result: Result, dtype: type, tol: float
-) -> tuple[float, float, Status, NDArray[Any], float]:
+def solve_row(
+    problem: Problem, row: int, start: tuple[Any, Any] | None, run: Run, max_time: float | None, dtype: type
+) -> Result:
     """The solution in the type of the data, and J there: the certificate is of what is returned."""
+    result = solve(
+        problem,
+        tol=_ROOM[dtype] * run.tol,
+        solver=run.solver,
+        smoothing=run.smoothing,
+        max_iter=run.max_iter,
+        max_time=max_time,
+        callback=None if run.callback is None else partial(run.callback, row),
+        start=start,
+    )
     w: NDArray[Any] = result.w.astype(dtype)
     if problem.regularizer.value(w.astype(np.float64)) == np.inf:  # a ball keeps what is rounded toward 0
         w = np.where(np.abs(w) > np.abs(result.w), np.nextafter(w, dtype(0)), w)
-    intercept = float(dtype(result.intercept))
-    exact = w.astype(np.float64)
-    primal = problem.regularizer.value(exact) + problem.loss.value_at(problem.A @ exact, intercept)
-    dual, status = result.certificate.dual, result.certificate.status
-    within = relative(primal - dual, primal) <= tol
+    intercept: Any = np.asarray(result.intercept, dtype=dtype)  # one number, or one for each class
+    exact, bias = w.astype(np.float64), intercept.astype(np.float64)
+    primal = problem.regularizer.value(exact) + problem.loss.value_at(problem.A @ exact, bias)
+    status = result.certificate.status
+    within = relative(primal - result.certificate.dual, primal) <= run.tol
     if status is Status.CERTIFIED and not within:
         status = Status.STALLED
     elif status in (Status.MAX_ITER, Status.MAX_TIME) and within:
         status = Status.CERTIFIED
-    return primal, dual, status, w, intercept
+    certificate = replace(result.certificate, primal=primal, status=status)
+    return replace(result, w=w, intercept=intercept, certificate=certificate)

@@ -223,3 +223,14 @@ def test_constant_targets_have_a_grid(diabetes):
     X, y = diabetes
     model = ElasticNetCV(alphas=3).fit(X, np.full(y.size, 7.0))
     np.testing.assert_allclose(model.predict(X), 7.0)
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegressionCV(Cs=[0.1, 1.0]), LinearSVCCV(Cs=[0.1, 1.0], multi_class="crammer_singer")]
+)
+def test_classes_fitted_together_have_one_certificate(model):
+    X, y = load_iris(return_X_y=True)
+    model.fit(X, y)
+    assert model.coef_.shape == (3, 4)
+    assert model.max_gap_path_.max() <= 1e-3
+    assert model.certificate_.verify(X, y).relative_gap <= 1e-3

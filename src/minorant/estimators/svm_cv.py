@@ -32,10 +32,12 @@ class LinearSVCCV(ClassifierSearch, LinearSVC):
         data any more, and its fit is slow.)
     penalty : {"l2", "l1", "elasticnet"}, default "l2"
         ½‖w‖², ‖w‖₁, or l1_ratio·‖w‖₁ + (1 - l1_ratio)/2 ‖w‖².
-    loss : {"hinge", "squared_hinge"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "smooth_hinge"}, default "hinge"
     l1_ratio : float, default 0.5
         For the elastic net only.
     fit_intercept : bool, default True
+    multi_class : {"ovr", "crammer_singer"}, default "ovr"
+        As in `LinearSVC`.
     class_weight : dict, "balanced" or None
         Multiplies the weight of every example of a class.
     cv : int, splitter or iterable, optional
@@ -84,7 +86,8 @@ class LinearSVCCV(ClassifierSearch, LinearSVC):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "Cs": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "loss": [StrOptions({"hinge", "squared_hinge", "smooth_hinge"})],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
@@ -101,6 +104,7 @@ class LinearSVCCV(ClassifierSearch, LinearSVC):
         loss: str = "hinge",
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
+        multi_class: str = "ovr",
         class_weight: Mapping[Any, float] | str | None = None,
         cv: Any = None,
         scoring: str | Callable[..., float] | None = None,
@@ -117,6 +121,7 @@ class LinearSVCCV(ClassifierSearch, LinearSVC):
         self.loss = loss
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
         self.class_weight = class_weight
         self.cv = cv
         self.scoring = scoring
