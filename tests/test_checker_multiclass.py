@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minorant import checker, checker_multiclass
+from minorant import checker_multiclass
 from minorant.checker_multiclass import LOSSES, check_multiclass
 from minorant.linear import Run
 from minorant.multiclass import fit_joint
@@ -38,7 +38,7 @@ def objective(loss, penalty, X, y, W, b, lam, r):
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))
-@pytest.mark.parametrize("penalty", list(checker.PENALTIES))
+@pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_pair_is_a_value_and_a_bound_below_all_values(loss, penalty, bias):
     rng = np.random.default_rng(0)
