@@ -95,11 +95,14 @@ def test_what_is_off_the_sums_is_charged_to_the_bound():
     alpha = certificate.alpha.copy()
     alpha[0] += [1e-12, -1e-12, 0.0]  # rounding, as far as the checker is concerned
     claim = {"loss": "multinomial", "penalty": "l2", "lam": certificate.lam, "fit_intercept": False}
-    verdict = check(X, y, certificate, alpha=alpha)
-    plain = check(X, y, certificate, alpha=alpha, b=np.zeros(K), claim=claim)
-    assert verdict.problems == []
-    # An honest bound of the biases: the charge covers the largest difference of theirs times the residual.
-    assert plain.dual - verdict.dual >= np.ptp(certificate.intercept) * 1e-12
+    for shift in (0.0, 100.0):  # far from the origin the same model has large biases
+        b = certificate.intercept - shift * certificate.coef.sum(axis=1)
+        verdict = check(X + shift, y, certificate, alpha=alpha, b=b)
+        plain = check(X + shift, y, certificate, alpha=alpha, b=np.zeros(K), claim=claim)
+        assert verdict.problems == []
+        assert verdict.primal == pytest.approx(certificate.primal, rel=1e-12)
+        # An honest bound of the biases: the charge covers the largest difference of theirs times the residual.
+        assert plain.dual - verdict.dual >= np.ptp(b) * 1e-12
 
 
 @pytest.mark.parametrize(

@@ -151,11 +151,12 @@ def best_biases(V: Matrix, c: Vector, target: Vector, center: Matrix, start: Vec
 
     The proximal point method on the dual: a linear program, so that it ends after finitely many steps.
     """
-    P, b, mu = center, start, 1e-2 * float(np.ptp(V, axis=1).max())
+    spread = float(np.ptp(V, axis=1).max())
+    if spread == 0.0:
+        return center, np.zeros(start.size)
+    P, b, mu = center, start, 1e-2 * spread
     best, at_best = np.inf, b
     for _ in range(50):
-        if mu == 0.0:
-            break
         P, b = nearest_with_sums(V, c, target, mu, P, b)
         R = V + b
         top = R.max(axis=1, keepdims=True)
@@ -165,7 +166,7 @@ def best_biases(V: Matrix, c: Vector, target: Vector, center: Matrix, start: Vec
             best, at_best = value, b
         if gap <= 4.0 * _EPS * float(np.abs(R).max()):
             break
-        mu = max(0.1 * mu, 1e-9 * float(np.ptp(V, axis=1).max()))
+        mu = max(0.1 * mu, 1e-9 * spread)
     return P, at_best
 
 
