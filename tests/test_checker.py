@@ -9,6 +9,7 @@ import json
 import lzma
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,9 @@ from scipy.sparse import csr_array, csr_matrix
 
 from minorant import checker
 from minorant.io import load_svmlight
-from minorant.linear import Run, fit_classifier
+from minorant.linear import Objective, Run, fit_classifier, fit_regressor
+from minorant.regularizers import ElasticNetBall
+from minorant.regularizers.l1 import soft
 
 
 def draw(seed, n=40, p=5):
@@ -52,6 +55,9 @@ def hinge(lam, free_bias):
     return {"loss": "hinge", "penalty": "l2", "lam": lam, "fit_intercept": free_bias}
 
 
+EPSILON, QUANTILE, RADIUS, GAMMA = 0.2, 0.7, 0.8, 0.6
+
+
 def objective(loss, penalty, X, y, w, b, lam, r):
     """J from its definition."""
     scores = X @ w + b
@@ -59,18 +65,23 @@ def objective(loss, penalty, X, y, w, b, lam, r):
         omega = lam / 2 * w @ w
     elif penalty == "l1":
         omega = lam * np.abs(w).sum()
-    else:
+    elif penalty == "elasticnet":
         omega = lam * (r * np.abs(w).sum() + (1 - r) / 2 * w @ w)
+    else:
+        omega = 0.0 if GAMMA * np.abs(w).sum() + w @ w / 2 <= RADIUS else np.inf
     each = {
         "hinge": np.maximum(0, 1 - y * scores),
         "squared_hinge": np.maximum(0, 1 - y * scores) ** 2,
+        "smooth_hinge": np.array([0 if z >= 1 else (1 - z) ** 2 / 2 if z >= 0 else 0.5 - z for z in y * scores]),
         "logistic": np.log1p(np.exp(-y * scores)),
         "squared": (scores - y) ** 2,
+        "epsilon_insensitive": np.maximum(0, np.abs(scores - y) - EPSILON),
+        "quantile": np.where(scores > y, (1 - QUANTILE) * (scores - y), QUANTILE * (y - scores)),
     }[loss]
     return omega + each.mean()
 
 
-@pytest.mark.parametrize("loss", list(checker.LOSSES))
+@pytest.mark.parametrize("loss", [*checker.LOSSES, *checker.FAMILIES])
 @pytest.mark.parametrize("penalty", list(checker.PENALTIES))
 @pytest.mark.parametrize("bias", [True, False])
 def test_every_pair_is_a_value_and_a_bound_below_all_values(loss, penalty, bias):
@@ -78,14 +89,21 @@ def test_every_pair_is_a_value_and_a_bound_below_all_values(loss, penalty, bias)
     rng = np.random.default_rng(0)
     n, p, lam, r = 12, 3, 0.4, 0.3
     X, c = rng.normal(size=(n, p)), np.full(n, 1 / n)
-    y = rng.normal(size=n) if loss == "squared" else np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    targets = loss in checker.TARGETS
+    y = rng.normal(size=n) if targets else np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     claim = {"loss": loss, "penalty": penalty, "lam": lam, "l1_ratio": r, "fit_intercept": bias}
+    claim |= {"epsilon": EPSILON, "quantile": QUANTILE, "radius": RADIUS, "gamma": GAMMA}
+    reach = {"squared": np.inf, "epsilon_insensitive": 1.0, "quantile": 0.3}.get(loss)
     bounds, values = [], []
     for _ in range(300):
         w, b = rng.normal(size=p) * rng.choice([0.1, 1.0]), float(rng.normal()) * bias
-        t = rng.normal(size=n) if loss == "squared" else rng.random(n)
+        t = rng.normal(size=n) if targets else rng.random(n)
         if bias:  # onto the plane: the mean slope of both directions is the same
-            t = t - t.mean() if loss == "squared" else np.where(y > 0, t, np.roll(t, 1))
+            t = t - t.mean() if targets else np.where(y > 0, t, np.roll(t, 1))
+        if penalty == "elasticnet_ball":
+            w *= min(1.0, 0.5 / np.abs(w).sum())  # inside
+        if targets:
+            t *= min(1.0, reach / np.abs(t).max())
         alpha = t * c * rng.choice([0.05, 0.5, 1.0])
         verdict = checker.check_linear(X, y, w, b, alpha, c, claim)
         assert verdict.primal == pytest.approx(objective(loss, penalty, X, y, w, b, lam, r), rel=1e-12)
@@ -348,3 +366,47 @@ def test_it_runs_as_a_file_on_its_own(tmp_path):
     ran = run("m", "absent")
     assert ran.returncode == 2
     assert ran.stderr.startswith("checker: error: ")
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("radius", [1e-4, 1.0, 300.0])
+def test_the_support_of_the_ball_is_above_all_its_points_and_attained(radius, gamma):
+    rng = np.random.default_rng(0)
+    support, ball = checker.PENALTIES["elasticnet_ball"][1], ElasticNetBall(radius, gamma)
+    for p in (1, 2, 7):
+        v = rng.normal(size=p) * np.exp(3 * rng.normal(size=p))
+        bound = support(v, radius, gamma)
+        points = [soft(v, t * np.abs(v).max()) for t in rng.random(50)] + list(rng.normal(size=(50, p)))
+        for w in points:
+            # onto the sphere: gamma·s·a + s²q/2 = radius
+            a, q = gamma * np.abs(w).sum(), w @ w
+            if q > 0:
+                s = 2 * radius / (a + np.sqrt(a * a + 2 * q * radius))
+                assert v @ w * s <= bound * (1 + 1e-12)
+        assert bound == pytest.approx(v @ ball.maximizer(v), rel=1e-10)
+    assert support(np.zeros(3), radius, gamma) == 0.0
+
+
+def test_a_point_outside_of_the_ball_has_no_value():
+    claim = {"loss": "squared", "penalty": "elasticnet_ball", "radius": 1.0, "gamma": 0.5, "fit_intercept": False}
+    X, y, c = np.eye(2), np.ones(2), np.full(2, 0.5)
+    inside, outside = (checker.check_linear(X, y, [x, 0.0], 0.0, [0.0, 0.0], c, claim) for x in (1.0, 1.01))
+    assert (inside.primal, inside.problems) == (0.5, [])
+    assert "not both finite" in outside.problems[0]
+
+
+@pytest.mark.parametrize("loss", checker.TARGETS)
+def test_what_is_off_the_plane_is_charged_for_targets_too(loss):
+    """Without the charge the bound would be above J: a larger intercept would pay for it."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 2)), 100.0 + rng.normal(size=30)
+    what = Objective(loss, "l2", 0.1, epsilon=0.1, quantile=0.3)
+    (fitted,) = fit_regressor(X, y, objective=what, run=Run(tol=1e-10)).certificates
+    alpha = fitted.alpha.copy()
+    alpha[np.argmin(np.abs(alpha))] -= 1e-10
+    claim = asdict(what)
+    free = checker.check_linear(X, y, fitted.w, fitted.intercept, alpha, np.full(30, 1 / 30), claim)
+    plain = checker.check_linear(X, y, fitted.w, 0.0, alpha, np.full(30, 1 / 30), {**claim, "fit_intercept": False})
+    assert free.problems == []
+    assert free.dual <= fitted.primal
+    assert plain.dual - free.dual >= abs(fitted.intercept) * 1e-10

@@ -6,6 +6,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from minorant import Problem, Status, solve
+from minorant.checker import TARGETS
 from minorant.linear import LOSSES, PENALTIES, Objective, Run, fit_classifier, fit_regressor
 from minorant.losses import Logistic
 from minorant.regularizers import L1
@@ -17,9 +18,9 @@ from minorant.regularizers import L1
 def test_the_checker_finds_what_the_fit_claims(loss, penalty, bias):
     rng = np.random.default_rng(0)
     X, weight, run = rng.normal(size=(60, 4)) + 0.3, rng.integers(0, 3, size=60), Run(tol=1e-5)
-    if loss == "squared":
-        y = X[:, 0] + rng.normal(size=60)
-        objective = Objective(loss, penalty, 0.1, 0.4, bias)
+    if loss in TARGETS:
+        y = X[:, 0] + rng.normal(size=60) + 1.0
+        objective = Objective(loss, penalty, 0.1, 0.4, bias, epsilon=0.3, quantile=0.7, radius=0.4, gamma=0.5)
         fit = fit_regressor(X, y, objective=objective, sample_weight=weight, run=run)
     else:
         y = np.where(X[:, 0] + rng.normal(size=60) > 0, "yes", "no")

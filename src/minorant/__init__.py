@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from minorant.certificate import Certificate, Status, certify
     from minorant.driver import Result, solve
     from minorant.errors import InputError, UnsupportedPair
-    from minorant.estimators import ElasticNet, LinearSVC, LogisticRegression, NotCertified
+    from minorant.estimators import (
+        ElasticNet,
+        ElasticNetBall,
+        ElasticNetCV,
+        LinearSVC,
+        LinearSVCCV,
+        LinearSVR,
+        LogisticRegression,
+        LogisticRegressionCV,
+        NotCertified,
+        QuantileRegressor,
+    )
     from minorant.path import solve_path
     from minorant.problem import Problem
 
@@ -23,11 +34,17 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificate",
     "ElasticNet",
+    "ElasticNetBall",
+    "ElasticNetCV",
     "InputError",
     "LinearSVC",
+    "LinearSVCCV",
+    "LinearSVR",
     "LogisticRegression",
+    "LogisticRegressionCV",
     "NotCertified",
     "Problem",
+    "QuantileRegressor",
     "Result",
     "Status",
     "UnsupportedPair",
@@ -47,10 +64,16 @@ _HOMES = {
     "Certificate": "certificate",
     "InputError": "errors",
     "ElasticNet": "estimators",
+    "ElasticNetBall": "estimators",
+    "ElasticNetCV": "estimators",
     "LinearSVC": "estimators",
+    "LinearSVCCV": "estimators",
+    "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
+    "LogisticRegressionCV": "estimators",
     "NotCertified": "estimators",
     "Problem": "problem",
+    "QuantileRegressor": "estimators",
     "Result": "driver",
     "Status": "certificate",
     "UnsupportedPair": "errors",

@@ -61,17 +61,52 @@ class Verdict:
         return self.gap / self.primal if self.primal > 0 else (0.0 if self.gap <= 0 else math.inf)
 
 
-def _plogp(t: Any) -> Any:
+def plogp(t: Any) -> Any:
+    """t log t, and 0 for t = 0."""
     return t * np.log(np.where(t > 0, t, 1.0))
+
+
+def _smooth_hinge(z: Any) -> Any:
+    h = np.maximum(0.0, 1.0 - z)
+    return np.where(h <= 1.0, h * h / 2, h - 0.5)
 
 
 # name: loss(s, y), gain(t, y), and the slopes t that it has; labels y are ±1, the targets of "squared" any number
 LOSSES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], tuple[float, float]]] = {
     "hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s), lambda t, _: t, (0.0, 1.0)),
     "squared_hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s) ** 2, lambda t, _: t - t * t / 4, (0.0, math.inf)),
-    "logistic": (lambda s, y: np.logaddexp(0.0, -y * s), lambda t, _: -_plogp(t) - _plogp(1.0 - t), (0.0, 1.0)),
+    "smooth_hinge": (lambda s, y: _smooth_hinge(y * s), lambda t, _: t - t * t / 2, (0.0, 1.0)),
+    "logistic": (lambda s, y: np.logaddexp(0.0, -y * s), lambda t, _: -plogp(t) - plogp(1.0 - t), (0.0, 1.0)),
     "squared": (lambda s, y: (s - y) ** 2, lambda t, y: -y * t - t * t / 4, (-math.inf, math.inf)),
 }
+
+# the same for losses with a parameter, which the claim has
+FAMILIES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "epsilon_insensitive": lambda claim: (
+        lambda s, y: np.maximum(0.0, np.abs(s - y) - claim["epsilon"]),
+        lambda t, y: -y * t - claim["epsilon"] * np.abs(t),
+        (-1.0, 1.0),
+    ),
+    "quantile": lambda claim: (
+        lambda s, y: np.maximum((1.0 - claim["quantile"]) * (s - y), claim["quantile"] * (y - s)),
+        lambda t, y: -y * t,
+        (-claim["quantile"], 1.0 - claim["quantile"]),
+    ),
+}
+TARGETS = ("squared", *FAMILIES)
+
+
+def _ball_support(v: Any, radius: float, gamma: float) -> float:
+    """A bound of ⟨v, w⟩ over the ball gamma |w|₁ + |w|²/2 ≤ radius: the Lagrangian, at any multiplier h > 0, is
+
+        max over w of ⟨v, w⟩ + h (radius - gamma |w|₁ - |w|²/2) = Σ [|v_i| - h gamma]₊² / 2h + h radius,
+
+    and h = the greatest of (Σ v_i² / (2 radius + m gamma²))^½ over the m largest entries makes it the maximum itself.
+    """
+    a = np.sort(np.abs(v))[::-1]
+    h = math.sqrt((np.cumsum(a * a) / (2.0 * radius + gamma**2 * np.arange(1, a.size + 1))).max())
+    return float((np.maximum(0.0, a - h * gamma) ** 2).sum()) / (2.0 * h) + h * radius if h > 0 else 0.0
+
 
 # name: Ω(w) and Ω*(v) for a strength lam and a share r of the L1 norm, and a bound of |w| at the optimum from J
 PENALTIES: dict[str, tuple[Callable[..., float], Callable[..., float], Callable[..., float]]] = {
@@ -90,6 +125,11 @@ PENALTIES: dict[str, tuple[Callable[..., float], Callable[..., float], Callable[
         lambda v, lam, r: float((np.maximum(0.0, np.abs(v) - lam * r) ** 2).sum()) / (2.0 * lam * (1.0 - r)),
         lambda J, lam, r: math.sqrt(2.0 * J / (lam * (1.0 - r))),
     ),
+    "elasticnet_ball": (  # for its radius and gamma, in the place of lam and r
+        lambda w, radius, g: 0.0 if g * np.abs(w).sum() + 0.5 * (w @ w) <= radius * (1.0 + ROUNDING) else math.inf,
+        _ball_support,
+        lambda _, radius, g: math.sqrt(g * g + 2.0 * radius) - g,
+    ),
 }
 
 
@@ -98,14 +138,13 @@ def check_linear(
 ) -> Verdict:
     """Recompute J(w, b) and D(alpha); X is anything with `X @ w`, `X.T @ a`, `abs(X)`, `X.shape`.
 
-    `claim` has the names `loss` and `penalty`, `lam`, `l1_ratio` (for the elastic net) and `fit_intercept`.
+    `claim` has the names `loss` and `penalty`, `lam`, `l1_ratio` (for the elastic net) or `radius` and `gamma` (for its
+    ball), `epsilon` or `quantile` where the loss has it, and `fit_intercept`.
     """
     y, w, alpha, c = (np.asarray(v, dtype=np.float64) for v in (y, w, alpha, c))
-    loss, gain, (low, high) = LOSSES[claim["loss"]]
-    r = claim.get("l1_ratio", 0.0)
-    pure = {0.0: "l2", 1.0: "l1"}.get(r, "elasticnet") if claim["penalty"] == "elasticnet" else claim["penalty"]
-    omega, conjugate, size = PENALTIES[pure]
-    strength = (claim["lam"], r)
+    name = claim["loss"]
+    loss, gain, (low, high) = FAMILIES[name](claim) if name in FAMILIES else LOSSES[name]
+    omega, conjugate, size = penalty(claim)
     if not (c.min() >= 0 and abs(math.fsum(np.minimum(c, 2.0)) - 1.0) <= rounding):
         return Verdict(math.nan, math.nan, ["the weights must not be negative and must sum to 1"])
     problems = []
@@ -113,7 +152,7 @@ def check_linear(
         problems.append(f"a model without intercept has the intercept {b:g}")
 
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is reported below
-        primal = omega(w, *strength) + float(c @ loss(X @ w + b, y))
+        primal = omega(w) + float(c @ loss(X @ w + b, y))
 
     used = c > 0
     t = np.divide(alpha, c, out=np.zeros_like(alpha), where=used)
@@ -122,13 +161,27 @@ def check_linear(
         i = int(outside.argmax())
         problems.append(f"alpha of row {i + 1} is {alpha[i]:.6g}, outside of [{low * c[i]:.6g}, {high * c[i]:.6g}]")
     t = np.clip(t, low, high)  # whatever the file says, the bound below is then a bound
-    toward = c * t * (-1.0 if claim["loss"] == "squared" else y)
-    dual = float(c @ gain(t, y)) - conjugate(X.T @ toward, *strength)
+    toward = c * t * (-1.0 if name in TARGETS else y)
+    dual = float(c @ gain(t, y)) - conjugate(X.T @ toward)
     if claim["fit_intercept"]:
         off = abs(math.fsum(toward))
         if off > rounding * max(1.0, float(np.abs(toward).sum())):
             problems.append(f"the alpha of both directions differ by {off:.3g}; a free intercept needs 0")
-        dual -= off * (_largest_score(X, size(primal, *strength)) + _largest_bias(claim["loss"], y, c, primal))
+        dual -= off * (largest_score(X, size(primal)) + _largest_bias(claim, y, c, primal))
+    return bounds(primal, dual, problems, rounding)
+
+
+def penalty(claim: Mapping[str, Any]) -> tuple[Callable[[Any], float], Callable[[Any], float], Callable[[Any], float]]:
+    """Ω(w), Ω*(v) and the bound of |w| from J; an elastic net without one of its parts is the other."""
+    r = claim.get("l1_ratio", 0.0)
+    pure = {0.0: "l2", 1.0: "l1"}.get(r, "elasticnet") if claim["penalty"] == "elasticnet" else claim["penalty"]
+    omega, conjugate, size = PENALTIES[pure]
+    strength = (claim["radius"], claim["gamma"]) if pure == "elasticnet_ball" else (claim["lam"], r)
+    return lambda w: omega(w, *strength), lambda v: conjugate(v, *strength), lambda J: size(J, *strength)
+
+
+def bounds(primal: float, dual: float, problems: list[str], rounding: float) -> Verdict:
+    """The verdict, with what is wrong with the two numbers themselves."""
     if not (math.isfinite(primal) and math.isfinite(dual)):
         problems.append(f"J = {primal:g} and D = {dual:g} are not both finite")
     elif primal - dual < -rounding * (1.0 + abs(primal)):
@@ -136,17 +189,20 @@ def check_linear(
     return Verdict(primal, dual, problems)
 
 
-def _largest_score(X: Any, size: float) -> float:
+def largest_score(X: Any, size: float) -> float:
     """|⟨x_i, w⟩| ≤ Σ_j |x_ij| · |w|, in whichever norm |w| is known."""
     return float((abs(X) @ np.ones(X.shape[1])).max()) * size
 
 
-def _largest_bias(loss: str, y: Any, c: Any, primal: float) -> float:
+def _largest_bias(claim: Mapping[str, Any], y: Any, c: Any, primal: float) -> float:
     """A bound of |b|, less that of the scores, at a point as good as J: the mean loss of each class is at most J over
-    the weight of the class and at least -y times its mean score; the mean square error is at least the squared mean.
+    the weight of the class and at least -y times its mean score; the loss of targets is at least that of the mean
+    residual, whose size it bounds.
     """
-    if loss == "squared":
-        return abs(float(c @ y)) + math.sqrt(primal)
+    if claim["loss"] in TARGETS:
+        q = claim.get("quantile", 0.5)
+        known = {"squared": math.sqrt(primal), "quantile": primal / min(q, 1.0 - q)}
+        return abs(float(c @ y)) + float(known.get(claim["loss"], primal + claim.get("epsilon", 0.0)))
     return primal / min(float(c[y > 0].sum()), float(c[y < 0].sum()))
 
 

@@ -4,29 +4,30 @@ In the scale of the mean loss, with c_i = weight_i / Σ weight and scores s_i = 
 
     J(w, b) = Ω(w) + Σ c_i loss(s_i, y_i) ,    Ω = λ·(½‖w‖², ‖w‖₁, or r‖w‖₁ + (1-r)/2 ‖w‖² with r = l1_ratio)
 
-The bias b is never penalized. More than two classes are fitted one against the rest, each with its own certificate.
+or Ω = 0 on the ball γ‖w‖₁ + ½‖w‖² ≤ radius, inf elsewhere. The bias b is never penalized. More than two classes are
+fitted one against the rest, each with its own certificate.
 """
 
 from __future__ import annotations
 
-import os
-import warnings
-from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from minorant import checker, kernels
+from minorant import checker
 from minorant.certificate import Certificate, Status, relative
 from minorant.driver import Progress, Result, solve
 from minorant.errors import InputError, unknown_option
-from minorant.losses import Hinge, Logistic, Squared, SquaredHinge
+from minorant.losses import EpsilonInsensitive, Hinge, Logistic, Quantile, SmoothHinge, Squared, SquaredHinge
 from minorant.losses.base import normalized_weights
+from minorant.machine import announce_pure_kernels, check_memory
 from minorant.operators import as_linear_map
+from minorant.path import better_start
 from minorant.problem import Problem
-from minorant.regularizers import L1, L2, ElasticNet
+from minorant.regularizers import L1, L2, ElasticNet, ElasticNetBall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,31 +40,50 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["LinearCertificate", "LinearFit", "Objective", "Run", "fit_classifier", "fit_regressor", "resolve_threads"]
+__all__ = [
+    "LinearCertificate",
+    "LinearFit",
+    "Objective",
+    "Run",
+    "fit_classifier",
+    "fit_regressor",
+    "inverse_strength",
+]
 
 
 LOSSES: dict[str, Callable[..., Any]] = {
     "hinge": Hinge,
     "squared_hinge": SquaredHinge,
+    "smooth_hinge": partial(SmoothHinge, gamma=1.0),
     "logistic": Logistic,
     "squared": Squared,
+    "epsilon_insensitive": EpsilonInsensitive,
+    "quantile": Quantile,
 }
-PENALTIES = ("l2", "l1", "elasticnet")
+PENALTIES = ("l2", "l1", "elasticnet", "elasticnet_ball")
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimized, by name: the loss, the penalty and its strength λ, and whether there is a bias."""
+    """What is minimized, by name: the loss, the penalty and its strength λ, and whether there is a bias.
+
+    `epsilon` and `quantile` are for the losses of these names, `radius` and `gamma` for the ball, which has no λ.
+    """
 
     loss: str
     penalty: str
-    lam: float
+    lam: float = 1.0
     l1_ratio: float = 0.0
     fit_intercept: bool = True
+    epsilon: float = 0.0
+    quantile: float = 0.5
+    radius: float = 1.0
+    gamma: float = 1.0
+    losses: ClassVar[dict[str, Callable[..., Any]]] = LOSSES
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            raise unknown_option("loss", self.loss, LOSSES)
+        if self.loss not in self.losses:
+            raise unknown_option("loss", self.loss, self.losses)
         if self.penalty not in PENALTIES:
             raise unknown_option("penalty", self.penalty, PENALTIES)
         if not (np.isfinite(self.lam) and self.lam > 0):
@@ -74,6 +94,8 @@ class Objective:
     @property
     def regularizer(self) -> Regularizer:
         """Ω; an elastic net without one of its parts is the other."""
+        if self.penalty == "elasticnet_ball":
+            return ElasticNetBall(self.radius, self.gamma)
         r = {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio}[self.penalty]
         if r == 0:
             return L2(self.lam)
@@ -81,8 +103,13 @@ class Objective:
 
     def problem(self, A: LinearMap, y: Vector, weight: Vector | None, threads: int) -> Problem:
         """The problem for labels ±1, or for targets."""
-        options = {"threads": threads} if self.loss == "hinge" else {}
-        loss = LOSSES[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **options)
+        options: dict[str, dict[str, Any]] = {
+            "hinge": {"threads": threads},
+            "epsilon_insensitive": {"eps": self.epsilon},
+            "quantile": {"q": self.quantile},
+        }
+        more = options.get(self.loss, {})
+        loss = self.losses[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **more)
         return Problem(loss, A, self.regularizer)
 
 
@@ -185,25 +212,14 @@ def fit_classifier(
     C multiplies the sum of the losses, as in scikit-learn and LIBLINEAR: λ = 1/(C Σ weight).
     A true answer of `run.callback` stops the whole fit. `start` has a w and an alpha in each row of its two matrices.
     """
-    if not (np.isfinite(C) and C > 0):
-        raise InputError(f"C must be a finite number > 0; got {C}")
     run = run or Run()
-    A, labels = _data(X, y, run.threads)
-    classes = np.unique(labels)
-    if classes.size < 2:
-        raise InputError(
-            f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
-        )
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    total = C * float(A.shape[0] if weight is None else weight.sum())
-    if not (total > 0 and np.isfinite(1.0 / total)):
-        raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
-    objective = Objective(loss, penalty, 1.0 / total, l1_ratio, fit_intercept)
+    A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads)
+    objective = Objective(loss, penalty, lam, l1_ratio, fit_intercept)
     rows = [
         (positive, np.where(labels == positive, 1.0, -1.0))
         for positive in (classes[1:] if classes.size == 2 else classes)
     ]
-    return _fit(A, rows, classes, objective, weight, start, run, _dtype(X))
+    return _fit(A, rows, classes, objective, weight, start, run, dtype_of(X))
 
 
 def fit_regressor(
@@ -219,21 +235,47 @@ def fit_regressor(
     run = run or Run()
     A, targets = _data(X, y, run.threads)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, _dtype(X))
+    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, dtype_of(X))
+
+
+def inverse_strength(C: float, total_weight: float) -> float:
+    """λ = 1/(C Σ weight): from scikit-learn's scale, where C multiplies the sum of the losses, to that of the mean."""
+    total = C * total_weight
+    if not (total > 0 and np.isfinite(1.0 / total)):
+        raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
+    return 1.0 / total
 
 
 def _data(X: Any, y: ArrayLike, threads: int) -> tuple[LinearMap, NDArray[Any]]:
-    _announce_pure_kernels()
+    announce_pure_kernels()
     A, labels = as_linear_map(X, threads), np.asarray(y)
     if labels.shape != (A.shape[0],):
         raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")
     if labels.size == 0:
         raise InputError("there are no examples")
-    _check_memory(*A.shape)
+    check_memory(*A.shape)
     return A, labels
 
 
-def _dtype(X: Any) -> type:
+def labeled(
+    X: Any, y: ArrayLike, C: float, sample_weight: ArrayLike | None, threads: int
+) -> tuple[LinearMap, NDArray[Any], NDArray[Any], Vector | None, float]:
+    """The data, labels, classes and weights of a classifier, and λ."""
+    if not (np.isfinite(C) and C > 0):
+        raise InputError(f"C must be a finite number > 0; got {C}")
+    A, labels = _data(X, y, threads)
+    classes = np.unique(labels)
+    if classes.size < 2:
+        raise InputError(
+            f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"
+        )
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    lam = inverse_strength(C, float(A.shape[0] if weight is None else weight.sum()))
+    return A, labels, classes, weight, lam
+
+
+def dtype_of(X: Any) -> type:
+    """The type of the solution: that of float32 data, else float64."""
     return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
 
 
@@ -254,26 +296,14 @@ def _fit(
     traces: list[tuple[Progress, ...]] = []
     for row, (positive, y) in enumerate(rows):
         problem = objective.problem(A, y, weight, run.threads)
-        result = solve(
-            problem,
-            tol=_ROOM[dtype] * run.tol,
-            solver=run.solver,
-            smoothing=run.smoothing,
-            max_iter=run.max_iter,
-            max_time=None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9),
-            callback=None if run.callback is None else partial(run.callback, row),
-            start=None if start is None else (start[0][row], start[1][row]),
-        )
-        primal, dual, status, w, intercept = _rounded(problem, result, dtype, run.tol)
+        left = None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9)
+        warm = None if start is None else better_start(problem, start[0][row], start[1][row])
+        result = solve_row(problem, row, warm, run, left, dtype)
         certificates.append(
             LinearCertificate(
-                primal=primal,
-                dual=dual,
-                alpha=result.certificate.alpha,
-                status=status,
-                n_products=result.certificate.n_products,
-                w=w,
-                intercept=intercept,
+                **vars(result.certificate),
+                w=result.w,
+                intercept=float(result.intercept),
                 positive=positive,
                 objective=objective,
                 weights=None if weight is None else normalized_weights(weight, A.shape[0]),
@@ -294,51 +324,31 @@ def _fit(
 _ROOM: dict[type, float] = {np.float64: 1.0, np.float32: 0.95}
 
 
-def _rounded(
-    problem: Problem, result: Result, dtype: type, tol: float
-) -> tuple[float, float, Status, NDArray[Any], float]:
+def solve_row(
+    problem: Problem, row: int, start: tuple[Any, Any] | None, run: Run, max_time: float | None, dtype: type
+) -> Result:
     """The solution in the type of the data, and J there: the certificate is of what is returned."""
+    result = solve(
+        problem,
+        tol=_ROOM[dtype] * run.tol,
+        solver=run.solver,
+        smoothing=run.smoothing,
+        max_iter=run.max_iter,
+        max_time=max_time,
+        callback=None if run.callback is None else partial(run.callback, row),
+        start=start,
+    )
     w: NDArray[Any] = result.w.astype(dtype)
-    intercept = float(dtype(result.intercept))
-    exact = w.astype(np.float64)
-    primal = problem.regularizer.value(exact) + problem.loss.value_at(problem.A @ exact, intercept)
-    dual, status = result.certificate.dual, result.certificate.status
-    within = relative(primal - dual, primal) <= tol
+    if problem.regularizer.value(w.astype(np.float64)) == np.inf:  # a ball keeps what is rounded toward 0
+        w = np.where(np.abs(w) > np.abs(result.w), np.nextafter(w, dtype(0)), w)
+    intercept: Any = np.asarray(result.intercept, dtype=dtype)  # one number, or one for each class
+    exact, bias = w.astype(np.float64), intercept.astype(np.float64)
+    primal = problem.regularizer.value(exact) + problem.loss.value_at(problem.A @ exact, bias)
+    status = result.certificate.status
+    within = relative(primal - result.certificate.dual, primal) <= run.tol
     if status is Status.CERTIFIED and not within:
         status = Status.STALLED
     elif status in (Status.MAX_ITER, Status.MAX_TIME) and within:
         status = Status.CERTIFIED
-    return primal, dual, status, w, intercept
-
-
-def _check_memory(n: int, p: int) -> None:
-    """Refuse a problem whose vectors cannot fit: one wrong index in a small file can ask for 2³¹ columns."""
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        need = 12 * 8 * (n + p)  # a dozen vectors of float64
-        have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        if need > have:
-            raise InputError(
-                f"{n} rows and {p} columns need about {need / 2**30:.0f} GiB for the vectors of a fit; this machine "
-                f"has {have / 2**30:.0f}. Is a column index wrong? Else hash or select the columns first."
-            )
-
-
-def resolve_threads(n_jobs: int | None) -> int:
-    """The number of threads: `n_jobs`, or every core this process may use for None and -1."""
-    if n_jobs is None or n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs < 1:
-        raise InputError(f"n_jobs must be None, -1 or at least 1; got {n_jobs}")
-    return n_jobs
-
-
-@cache
-def _announce_pure_kernels() -> None:
-    """Say once, at the first fit, that the compiled core is missing."""
-    if not kernels.native:
-        warnings.warn(
-            "minorant runs on its NumPy kernels, several times slower: its C++ core was not compiled on this machine. "
-            "Install a C++20 compiler, then `pip install --force-reinstall --no-cache-dir minorant`.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    certificate = replace(result.certificate, primal=primal, status=status)
+    return replace(result, w=w, intercept=intercept, certificate=certificate)

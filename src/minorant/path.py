@@ -8,7 +8,10 @@ A warm start saves a logarithm of the accuracy, not more: it pays at moderate to
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from minorant.driver import Result, solve
 from minorant.errors import InputError
@@ -16,14 +19,13 @@ from minorant.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from minorant.problem import Problem
 
     Vector = NDArray[np.float64]
 
-__all__ = ["solve_path"]
+__all__ = ["better_start", "solve_path"]
 
 
 def solve_path(problem: Problem, lams: Iterable[float], **options: Any) -> list[Result]:
@@ -62,15 +64,20 @@ def solve_path(problem: Problem, lams: Iterable[float], **options: Any) -> list[
     results: list[Result] = []
     for lam in lams:
         step = problem.with_regularizer(replace(omega, lam=float(lam)))
-        start = _start(step, results[-1]) if results else None
+        start = better_start(step, results[-1].w, results[-1].certificate.alpha) if results else None
         results.append(solve(step, start=start, **options))
     return results
 
 
-def _start(problem: Problem, last: Result) -> tuple[Vector, Vector]:
-    """The last dual point, and the better of the last primal one and the one that the dual point asks for."""
-    alpha = last.certificate.alpha
-    candidates = [last.w]
+def better_start(problem: Problem, w: ArrayLike, alpha: ArrayLike) -> tuple[Vector, Vector]:
+    """The dual point, and the better of the primal one and the one that the dual point asks for.
+
+    A primal point of another problem, outside of the domain of this Ω, is brought into it first.
+    """
+    w, alpha = np.ascontiguousarray(w, dtype=np.float64), np.ascontiguousarray(alpha, dtype=np.float64)
+    if problem.regularizer.value(w) == inf:
+        w = problem.regularizer.argmin(-problem.geometry.gradient(w), 1.0, problem.geometry)[0]
+    candidates = [w]
     if problem.regularizer.strong_convexity(problem.geometry) > 0:
         candidates.append(problem.regularizer.maximizer(-(problem.A.T @ alpha)))
     return min(candidates, key=problem.primal), alpha

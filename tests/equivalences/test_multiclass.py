@@ -15,6 +15,7 @@ MAKE = {
     "multinomial-bias": lambda y, w: MultinomialLogistic(y, 3, sample_weight=w),
     "crammer-singer": lambda y, w: CrammerSinger(y, 3, sample_weight=w),
     "crammer-singer-euclidean": lambda y, w: CrammerSinger(y, 3, sample_weight=w, smoothing="euclidean"),
+    "crammer-singer-bias": lambda y, w: CrammerSinger(y, 3, sample_weight=w, smoothing="euclidean", bias=True),
 }
 
 
@@ -67,12 +68,13 @@ def test_a_run_does_not_depend_on_the_runs_before_it(name):
     assert first.certificate.primal == second.certificate.primal
 
 
-def test_two_classes_are_the_hinge_of_a_difference():
+@pytest.mark.parametrize("bias", [False, True])
+def test_two_classes_are_the_hinge_of_a_difference(bias):
     """1 + u_other - u_own with w_1 = -w_0 = v/2: the hinge of v, where (λ/2)‖W‖² = (λ/4)‖v‖²."""
     X, y, _ = data(4)
     y = (y > 0).astype(int)
-    two = solve(Problem(CrammerSinger(y), X, L2(0.2)), tol=1e-7)
-    hinge = solve(Problem(Hinge(2.0 * y - 1.0, bias=False), X, L2(0.1)), tol=1e-7)
+    two = solve(Problem(CrammerSinger(y, smoothing="euclidean", bias=bias), X, L2(0.2)), tol=1e-7)
+    hinge = solve(Problem(Hinge(2.0 * y - 1.0, bias=bias), X, L2(0.1)), tol=1e-7)
     assert two.certificate.primal == pytest.approx(hinge.certificate.primal, rel=2e-7)
     W = two.w.reshape(-1, 2)
     assert np.allclose(W[:, 1] - W[:, 0], hinge.w, atol=1e-3)

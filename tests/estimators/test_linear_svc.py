@@ -2,6 +2,7 @@
 
 import pickle
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 
-from minorant import InputError, LinearSVC, NotCertified, Status
+from minorant import InputError, LinearSVC, NotCertified, Status, checker
 
 
 @pytest.fixture(scope="module")
@@ -268,3 +269,29 @@ def test_more_columns_than_memory_is_an_error_before_anything_is_allocated():
     X = sp.csr_matrix((np.ones(2), np.array([0, 2**31 - 2]), np.array([0, 1, 2])), shape=(2, 2**40))
     with pytest.raises(InputError, match="column index"):
         LinearSVC().fit(X, [0, 1])
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_smooth_hinge_is_that_of_an_interior_point_method(cancer, fit_intercept):
+    X, y = cancer[0][:80], np.where(cancer[1][:80] == 1, 1.0, -1.0)
+    model = LinearSVC(loss="smooth_hinge", C=0.2, fit_intercept=fit_intercept, tol=1e-7).fit(X, y)
+    w, b = cp.Variable(X.shape[1]), cp.Variable()
+    h = cp.pos(1 - cp.multiply(y, X @ w + (b if fit_intercept else 0)))
+    # huber(x) is x² up to 1 and 2|x| - 1 from there on
+    J = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + 0.2 * cp.sum(cp.huber(h)) / 2)).solve(solver=cp.CLARABEL)
+    scale = 0.2 * y.size
+    assert model.certificate_.dual * scale <= J * (1 + 1e-7)
+    assert model.certificate_.primal * scale == pytest.approx(J, rel=3e-7)
+    np.testing.assert_allclose(model.coef_[0], w.value, atol=1e-3)
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_wrong_formula_of_the_smooth_hinge_is_caught(cancer, part, monkeypatch):
+    X, y = cancer
+    model = LinearSVC(loss="smooth_hinge", C=0.2).fit(X, y)
+    assert model.certificate_.verify(X, y).relative_gap <= 1e-3
+    wrong = list(checker.LOSSES["smooth_hinge"])
+    wrong[part] = checker.LOSSES["hinge"][part]
+    monkeypatch.setitem(checker.LOSSES, "smooth_hinge", tuple(wrong))
+    with pytest.raises(InputError, match="does not hold"):
+        model.certificate_.verify(X, y)

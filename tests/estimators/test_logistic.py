@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression as SklearnLogistic
 from sklearn.preprocessing import StandardScaler
 
@@ -54,9 +54,3 @@ def test_the_certificate_is_confirmed(cancer, penalty, fit_intercept):
     assert model.certificate_.primal == pytest.approx(J, rel=1e-12)
     with pytest.raises(InputError, match="does not hold"):
         model.certificate_.verify(X * 1.01, y)
-
-
-def test_three_classes_are_refused_with_a_way_out():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(InputError, match="OneVsRestClassifier"):
-        LogisticRegression().fit(X, y)

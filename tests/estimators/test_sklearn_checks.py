@@ -3,7 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from minorant import ElasticNet, LinearSVC, LogisticRegression
+from minorant import (
+    ElasticNet,
+    ElasticNetBall,
+    ElasticNetCV,
+    LinearSVC,
+    LinearSVCCV,
+    LinearSVR,
+    LogisticRegression,
+    LogisticRegressionCV,
+    QuantileRegressor,
+)
 
 
 # Some checks lower max_iter on purpose: that must warn, and nothing else may.
@@ -14,8 +24,17 @@ from minorant import ElasticNet, LinearSVC, LogisticRegression
         LinearSVC(),
         LinearSVC(class_weight="balanced", warm_start=True, solver="agm-1"),
         LinearSVC(loss="squared_hinge", penalty="elasticnet"),
+        LinearSVC(multi_class="crammer_singer"),
         LogisticRegression(),
+        LogisticRegression(penalty="elasticnet", class_weight="balanced", warm_start=True),
         ElasticNet(),
+        ElasticNetBall(),
+        LinearSVR(),
+        LinearSVR(epsilon=0.1),
+        QuantileRegressor(alpha=0.01),
+        ElasticNetCV(cv=3, alphas=5),
+        LogisticRegressionCV(cv=3, Cs=3),
+        LinearSVCCV(cv=3, Cs=[0.1, 1.0]),
     ]
 )
 def test_scikit_learn_check(estimator, check):

@@ -190,7 +190,8 @@ def _multiclass(make, name, biases=(False,)):
 
 def _crammer_singers():
     for smoothing in ("entropy", "euclidean"):
-        yield from _multiclass(partial(CrammerSinger, smoothing=smoothing), f"CrammerSinger-{smoothing}")
+        biases = (False, True) if smoothing == "euclidean" else (False,)
+        yield from _multiclass(partial(CrammerSinger, smoothing=smoothing), f"CrammerSinger-{smoothing}", biases)
 
 
 def _separable(make, name, margin):

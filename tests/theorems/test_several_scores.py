@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from scipy.special import logsumexp
 
 from minorant import Problem, solve
 from minorant.errors import InputError
 from minorant.geometry import Entropy as EntropyGeometry
 from minorant.losses import CrammerSinger, Maximum, MultinomialLogistic
-from minorant.losses.biases import balance, project_with_sums, simplex_rows
+from minorant.losses.biases import balance, best_biases, nearest_with_sums, project_with_sums, simplex_rows
 from minorant.regularizers import L2, Entropy
 from minorant.views import DualView, PrimalView
 
@@ -23,6 +24,7 @@ LOSSES = {
     "multinomial-bias": lambda: MultinomialLogistic(Y, sample_weight=WEIGHT),
     "crammer-singer": lambda: CrammerSinger(Y, sample_weight=WEIGHT),
     "crammer-singer-euclidean": lambda: CrammerSinger(Y, smoothing="euclidean"),
+    "crammer-singer-bias": lambda: CrammerSinger(Y, smoothing="euclidean", bias=True),
     "maximum": lambda: Maximum(N),
 }
 
@@ -49,7 +51,10 @@ def test_radius_is_attained(loss):
     elif getattr(loss, "smoothing", "entropy") == "entropy":
         assert loss.prox(np.zeros(loss.size)) == pytest.approx(loss.radius, rel=1e-13)
     else:
-        other = np.eye(K)[(Y + 1) % K] - np.eye(K)[Y]
+        order = np.argsort(Y)
+        away = np.empty_like(Y)
+        away[order] = np.roll(Y[order], np.bincount(Y).max())  # as often as in Y, and nowhere the same
+        other = np.eye(K)[away] - np.eye(K)[Y]
         assert loss.prox((loss.c[:, None] * other).ravel()) == pytest.approx(loss.radius, rel=1e-14)
 
 
@@ -125,6 +130,47 @@ def test_projection_with_both_sums():
             assert ((X - near) * (Z - near)).sum() <= 1e-12 * (1 + np.abs(X).max()), seed
 
 
+def transport(seed):
+    """Scores, weights, and the frequencies of labels that each class has."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(6, 40)), int(rng.integers(2, 6))
+    V = rng.standard_normal((n, k)) * 10.0 ** rng.uniform(-2, 2)
+    if seed % 3 == 0:
+        V = np.round(V)  # ties: the best b are many
+    E = np.eye(k)[np.r_[np.arange(k), rng.integers(0, k, n - k)]]
+    c = rng.dirichlet(np.ones(n))
+    return V, c, c @ E, E
+
+
+def test_best_biases_are_those_of_a_linear_program():
+    """min over b, t of ⟨c, t⟩ - ⟨target, b⟩ with t_i ≥ v_iy + b_y, by HiGHS."""
+    for seed in range(60):
+        V, c, target, E = transport(seed)
+        n, k = V.shape
+        rows = np.hstack([-np.kron(np.eye(n), np.ones((k, 1))), np.tile(np.eye(k), (n, 1))])
+        lowest = linprog(np.r_[c, -target], A_ub=rows, b_ub=-V.ravel(), bounds=(None, None)).fun
+        P, b = best_biases(V, c, target, E, np.zeros(k))
+        scale = 1e-13 * (1 + np.abs(V).max())
+        assert c @ (V + b).max(axis=1) - target @ b == pytest.approx(lowest, abs=1e-8 * (1 + np.abs(V).max())), seed
+        assert c @ (V + b).max(axis=1) - target @ b - c @ (V * P).sum(axis=1) <= scale, seed  # weak duality: the least
+        assert np.abs(c @ P - target).max() <= 1e-12, seed
+    same = np.ones((3, 2)), np.full(3, 1 / 3), np.array([1 / 3, 2 / 3]), np.eye(2)[[0, 1, 1]]
+    assert (best_biases(*same, np.array([1.0, -1.0]))[1] == 0).all()
+
+
+@pytest.mark.parametrize("mu", [1e-9, 1e-4, 1.0])
+def test_smoothed_biases_balance_the_classes(mu):
+    """Σ c_i P_i = target to rounding, from any start, for a P_i that is the nearest to center + (v_i + b)/mu."""
+    rng = np.random.default_rng(6)
+    for seed in range(60):
+        V, c, target, E = transport(seed)
+        P, b = nearest_with_sums(V, c, target, mu, E, rng.choice([0.0, 5.0]) * rng.standard_normal(target.size))
+        assert np.abs(c @ P - target).max() <= 1e-13, seed
+        R = (V + b) - (V + b).max(axis=1, keepdims=True)
+        rounding = 1e-14 * (np.abs(V).max() + np.abs(b).max()) / mu
+        assert np.abs(simplex_rows(E + R / mu) - P).max() <= rounding + 1e-13, seed
+
+
 def test_simplex_rows():
     """KKT: P = [v - τ]_+ with Σ P = the mass; scores of 1e12 do not spoil the sum."""
     rng = np.random.default_rng(5)
@@ -153,7 +199,9 @@ def test_options_that_are_refused():
     with pytest.raises(InputError, match="class 1 of 3 has none"):
         MultinomialLogistic([0, 2, 2])
     assert MultinomialLogistic([0, 2, 2], bias=False).k == 3
-    with pytest.raises(InputError, match="no free biases; pass bias=False"):
+    with pytest.raises(InputError, match="class 1 of 3 has none"):
+        CrammerSinger([0, 2, 2], smoothing="euclidean", bias=True)
+    with pytest.raises(InputError, match="smoothing='euclidean'"):
         CrammerSinger([0, 1], bias=True)
     with pytest.raises(InputError, match="did you mean 'entropy'"):
         CrammerSinger([0, 1], smoothing="entropi")

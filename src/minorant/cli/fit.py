@@ -16,7 +16,8 @@ from minorant.cli import CERTIFIED, NOT_CERTIFIED
 from minorant.cli._watch import Log, Watch
 from minorant.errors import InputError
 from minorant.io import LinearModel, load_data
-from minorant.linear import LinearFit, Run, fit_classifier, resolve_threads
+from minorant.linear import LinearFit, Run, fit_classifier
+from minorant.machine import resolve_threads
 
 if TYPE_CHECKING:
     import argparse

@@ -17,7 +17,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from minorant.certificate import Status
 from minorant.errors import InputError
-from minorant.linear import Run, fit_classifier, resolve_threads
+from minorant.linear import Run, fit_classifier
+from minorant.machine import resolve_threads
+from minorant.multiclass import JointCertificate, fit_joint
 from minorant.schedules import SMOOTHINGS
 from minorant.solvers import SOLVERS
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from minorant.certificate import Certificate
     from minorant.driver import Progress
     from minorant.linear import LinearCertificate, LinearFit
+    from minorant.multiclass import JointFit
 
 __all__ = [
     "SOLVING",
@@ -63,7 +66,7 @@ SOLVING: dict[str, list[Any]] = {
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     """What is common to classifiers and regressors: how they are solved, and what a fit leaves behind."""
 
-    certificate_: LinearCertificate | list[LinearCertificate]
+    certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate
     trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
 
     def _run(self) -> Run:
@@ -84,13 +87,16 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         coef = np.atleast_2d(self.coef_)
         if coef.shape[1] != shape[1] or not np.array_equal(classes, getattr(self, "classes_", np.empty(0))):
             return None
+        if isinstance(self.certificate_, JointCertificate):  # these dual points are of another problem
+            return coef, np.zeros((coef.shape[0], shape[0]))
         certificates = self.certificate_ if isinstance(self.certificate_, list) else [self.certificate_]
         alpha = np.stack([c.alpha for c in certificates])
         return coef, alpha if alpha.shape[1] == shape[0] else np.zeros((len(certificates), shape[0]))
 
-    def _keep(self, fit: LinearFit) -> None:
-        one = len(fit.certificates) == 1
-        self.certificate_ = fit.certificates[0] if one else list(fit.certificates)
+    def _keep(self, fit: LinearFit | JointFit) -> None:
+        certificates: list[Any] = list(fit.certificates)
+        one = len(certificates) == 1
+        self.certificate_ = certificates[0] if one else certificates
         self.trace_ = fit.traces[0] if one else list(fit.traces)
         self.n_iter_ = int(fit.n_iter.max())
 
@@ -110,25 +116,43 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any, sample_weight: Any, **objective: Any) -> None:
         X, y = validated(self, X, y)
         check_classification_targets(y)
-        self._check_classes(np.unique(y))
-        fit = fit_classifier(
-            X,
-            y,
-            C=self.C,
-            sample_weight=class_weights(X, y, sample_weight, self.class_weight),
-            fit_intercept=self.fit_intercept,
-            start=self._start(X.shape, np.unique(y)),
-            run=self._run(),
-            **objective,
-        )
-        self.classes_, self.coef_, self.intercept_ = fit.classes, fit.coef, fit.intercept
-        signs = np.stack([np.where(y == c.positive, 1.0, -1.0) for c in fit.certificates])
-        self.dual_coef_ = (signs * fit.alpha / fit.lam).astype(fit.coef.dtype)
+        classes = np.unique(y)
+        how: dict[str, Any] = {
+            "C": self.C,
+            "sample_weight": class_weights(X, y, sample_weight, self.class_weight),
+            "fit_intercept": self.fit_intercept,
+            "run": self._run(),
+        }
+        fit: LinearFit | JointFit
+        if joint := self._joint_loss(classes):
+            start = self._joint_start(X.shape, classes)
+            fit = fit_joint(X, y, start=start, **how, **{**objective, "loss": joint})
+            dual = -fit.certificates[0].alpha.T / fit.lam
+        else:
+            fit = fit_classifier(X, y, start=self._start(X.shape, classes), **how, **objective)
+            dual = np.stack([np.where(y == c.positive, 1.0, -1.0) for c in fit.certificates]) * fit.alpha / fit.lam
+        self.classes_, self.coef_, self.intercept_ = classes, fit.coef, fit.intercept
+        self.dual_coef_ = dual.astype(fit.coef.dtype)
+        if joint and classes.size == 2:  # one row tells two classes apart, as in scikit-learn
+            self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
+            self.dual_coef_ = np.diff(self.dual_coef_, axis=0)
         self._keep(fit)
         warn_if_open(fit.certificates, fit.traces, self.tol, self.max_iter)
 
-    def _check_classes(self, classes: NDArray[Any]) -> None:
-        """Refuse what the model is not made for."""
+    def _joint_loss(self, classes: NDArray[Any]) -> str | None:
+        """The loss that fits all classes together; None fits each against the rest."""
+        return None
+
+    def _joint_start(
+        self, shape: tuple[int, int], classes: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
+        """The last solution, where it was one of a joint fit to such data; see `_start`."""
+        last = getattr(self, "certificate_", None)
+        if not (self.warm_start and isinstance(last, JointCertificate)):
+            return None
+        if last.coef.shape[1] != shape[1] or not np.array_equal(classes, last.classes):
+            return None
+        return last.coef, last.alpha if last.alpha.shape[0] == shape[0] else None
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The signed scores ⟨x, w⟩ + b: shape (n,) for two classes (positive: classes_[1]), else (n, n_classes)."""
@@ -190,7 +214,13 @@ def log_progress(verbose: int) -> Callable[[int, Progress], None] | None:
 
 
 def warn_if_open(
-    certificates: Sequence[Certificate], traces: Sequence[Sequence[Progress]], tol: float, max_iter: int
+    certificates: Sequence[Certificate],
+    traces: Sequence[Sequence[Progress]],
+    tol: float,
+    max_iter: int,
+    *,
+    where: str = "",
+    stacklevel: int = 5,  # warn_if_open, _fit, fit, scikit-learn's wrapper of fit, the user's line
 ) -> None:
     """Warn, with the numbers, the trend and what to do, if a certificate is not within tol."""
     gaps = [c.relative_gap if c.status is not Status.CERTIFIED else 0.0 for c in certificates]
@@ -198,13 +228,13 @@ def warn_if_open(
         return
     worst = int(np.argmax(gaps))
     certificate, trace = certificates[worst], traces[worst]
-    where = f" (class {worst} of {len(certificates)})" if len(certificates) > 1 else ""
+    where = f" (class {worst} of {len(certificates)})" if len(certificates) > 1 else where
     warnings.warn(
         f"J = {certificate.primal:.6g}, lower bound {certificate.dual:.6g}: the relative gap is {gaps[worst]:.2e}, "
         f"and tol = {tol:.0e} was asked for{where}. {certificate.status.value} "
         + _advice(certificate, trace, tol, max_iter),
         NotCertified,
-        stacklevel=5,  # warn_if_open, _fit, fit, scikit-learn's wrapper of fit, the user's line
+        stacklevel=stacklevel,
     )
 
 

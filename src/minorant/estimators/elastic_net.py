@@ -7,23 +7,18 @@ scikit-learn; certificates are of 2J, the scale in which the loss is the mean of
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
-from minorant.estimators._base import SOLVING, LinearEstimator, sample_weights, validated, warn_if_open
-from minorant.linear import Objective, fit_regressor
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from minorant.estimators._base import SOLVING
+from minorant.estimators._regressor import LinearRegressor
+from minorant.linear import Objective
 
 __all__ = ["ElasticNet"]
 
 
-class ElasticNet(RegressorMixin, LinearEstimator):  # type: ignore[misc]
+class ElasticNet(LinearRegressor):
     """Least squares with an L1 and an L2 penalty, and a proof of optimality: scikit-learn's objective.
 
     Parameters
@@ -76,9 +71,6 @@ class ElasticNet(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         **SOLVING,
     }
 
-    coef_: NDArray[Any]
-    intercept_: float
-
     def __init__(
         self,
         alpha: float = 1.0,
@@ -106,39 +98,5 @@ class ElasticNet(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model and prove it.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p)
-        y : array of shape (n,)
-        sample_weight : array of shape (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X, y, sample_weight)
-        return self
-
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-        X, y = validated(self, X, y, y_numeric=True)
-        fit = fit_regressor(
-            X,
-            y,
-            objective=Objective("squared", "elasticnet", 2.0 * self.alpha, self.l1_ratio, self.fit_intercept),
-            sample_weight=None if sample_weight is None else sample_weights(X, sample_weight),
-            start=self._start(X.shape, np.empty(0)),
-            run=self._run(),
-        )
-        self.coef_, self.intercept_ = fit.coef[0], fit.intercept[0]
-        self.dual_coef_ = -fit.alpha[0].astype(fit.coef.dtype)
-        self._keep(fit)
-        warn_if_open(fit.certificates, fit.traces, self.tol, self.max_iter)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The fitted values ⟨x, w⟩ + b."""
-        check_is_fitted(self)
-        return np.asarray(validated(self, X, reset=False) @ self.coef_) + self.intercept_
+    def _objective(self, total_weight: float) -> Objective:
+        return Objective("squared", "elasticnet", 2.0 * self.alpha, self.l1_ratio, self.fit_intercept)

@@ -1,6 +1,10 @@
-"""Logistic regression for two classes.
+"""Logistic regression.
 
-J(w, b) = penalty(w) + C Σ weight_i log(1 + exp(-y_i (⟨x_i, w⟩ + b)))   with an unpenalized bias b, as in scikit-learn;
+J = penalty(W) + C Σ weight_i (-log of the probability of the label y_i)   with unpenalized biases, as in scikit-learn;
+
+    two classes    p(y) = 1/(1 + exp(-y (⟨x, w⟩ + b)))  for y = ±1
+    more           p(y) = exp(⟨x, w_y⟩ + b_y) / Σ_z exp(⟨x, w_z⟩ + b_z) ,  and the penalty is of all rows
+
 certificates are in the scale of the mean loss, i.e. of J / (C Σ weight).
 """
 
@@ -10,11 +14,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, log_softmax, softmax
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from minorant.errors import InputError
 from minorant.estimators._base import SOLVING, LinearClassifier
 
 if TYPE_CHECKING:
@@ -26,9 +29,10 @@ __all__ = ["LogisticRegression"]
 
 
 class LogisticRegression(LinearClassifier):
-    """Logistic regression for two classes, with a free bias and a proof of optimality.
+    """Logistic regression, binary or multinomial, with free biases and a proof of optimality.
 
-    Minimizes penalty(w) + C Σ weight_i log(1 + exp(-y_i (⟨x_i, w⟩ + b))): scikit-learn's objective.
+    Minimizes penalty(W) + C Σ weight_i (-log p(y_i | x_i)): scikit-learn's objective. Two classes have one row of
+    weights, more have one for each class, in a softmax.
 
     Parameters
     ----------
@@ -57,13 +61,14 @@ class LogisticRegression(LinearClassifier):
 
     Attributes
     ----------
-    coef_ : array of shape (1, n_features)
-    intercept_ : array of shape (1,)
-    classes_ : array of shape (2,)
-    dual_coef_ : array of shape (1, n)
-        y_i α_i / λ; with L2, coef_ is close to dual_coef_ @ X.
-    certificate_ : LinearCertificate
-        In the scale of the mean loss, with `verify(X, y)`.
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : array of shape (1,) or (n_classes,)
+        Of mean 0 for more than two classes.
+    classes_ : array of shape (n_classes,)
+    dual_coef_ : array of shape (1, n) or (n_classes, n)
+        The weight of each example in the solution: with L2, coef_ is close to dual_coef_ @ X.
+    certificate_ : LinearCertificate, or JointCertificate for more than two classes
+        In the scale of the mean loss, with `verify(X, y)`. One for all classes.
     n_iter_ : int
     trace_ : tuple of Progress
     n_features_in_ : int
@@ -137,24 +142,19 @@ class LogisticRegression(LinearClassifier):
         self._fit(X, y, sample_weight, loss="logistic", penalty=self.penalty, l1_ratio=self.l1_ratio)
         return self
 
-    def _check_classes(self, classes: NDArray[Any]) -> None:
-        if classes.size > 2:
-            raise InputError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has {classes.size} classes; use OneVsRestClassifier(LogisticRegression())"
-            )
+    def _joint_loss(self, classes: NDArray[Any]) -> str | None:
+        return "multinomial" if classes.size > 2 else None
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """The probability of each class, in the order of `classes_`."""
         scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return np.asarray(softmax(scores, axis=1))
         return np.stack([expit(-scores), expit(scores)], axis=1)
 
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """The logarithms of the probabilities, exact where these underflow."""
         scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return np.asarray(log_softmax(scores, axis=1))
         return np.stack([log_expit(-scores), log_expit(scores)], axis=1)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags

@@ -1,6 +1,10 @@
 """The linear support vector machine.
 
-J(w, b) = penalty(w) + C Σ weight_i loss_i   with an unpenalized bias b and scikit-learn's scale of both;
+J(w, b) = penalty(w) + C Σ weight_i loss_i   with an unpenalized bias b and scikit-learn's scale of both.
+More than two classes are fitted one against the rest, or all together with the loss of Crammer and Singer,
+
+    max over z of (1[z ≠ y] + s_z) - s_y ,   s_z = ⟨x, w_z⟩ + b_z ,   and the penalty of all rows;
+
 certificates are in the scale of the mean loss, i.e. of J / (C Σ weight).
 """
 
@@ -12,12 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from minorant.errors import InputError
 from minorant.estimators._base import SOLVING, LinearClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["LinearSVC"]
 
@@ -33,10 +38,13 @@ class LinearSVC(LinearClassifier):
         Weight of the loss, as in scikit-learn.
     penalty : {"l2", "l1", "elasticnet"}, default "l2"
         ½‖w‖², ‖w‖₁, or l1_ratio·‖w‖₁ + (1 - l1_ratio)/2 ‖w‖².
-    loss : {"hinge", "squared_hinge"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "smooth_hinge"}, default "hinge"
+        Of h = [1 - y_i (⟨x_i, w⟩ + b)]_+ : h itself, h², or h²/2 up to h = 1 and h - 1/2 from there on.
     l1_ratio : float, default 0.5
         For the elastic net only.
     fit_intercept : bool, default True
+    multi_class : {"ovr", "crammer_singer"}, default "ovr"
+        Each class against the rest, or all classes in one problem; the latter has a hinge loss of its own.
     class_weight : dict, "balanced" or None
         Multiplies the weight of every example of a class.
     tol : float, default 1e-3
@@ -61,7 +69,7 @@ class LinearSVC(LinearClassifier):
     classes_ : array of shape (n_classes,)
     dual_coef_ : array of shape (1, n) or (n_classes, n)
         y_i α_i / λ, each between 0 and C·weight_i in size for the hinge; with L2, coef_ is close to dual_coef_ @ X.
-    certificate_ : LinearCertificate, or a list with one for each class
+    certificate_ : LinearCertificate, or a list with one for each class; JointCertificate for "crammer_singer"
         `primal`, `dual`, `gap`, `relative_gap`, `alpha`, `status`, `n_products`, in the scale of the mean loss,
         and `verify(X, y)`.
     n_iter_ : int
@@ -85,8 +93,9 @@ class LinearSVC(LinearClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions({"l2", "l1", "elasticnet"})],
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "loss": [StrOptions({"hinge", "squared_hinge", "smooth_hinge"})],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         **SOLVING,
     }
@@ -99,6 +108,7 @@ class LinearSVC(LinearClassifier):
         loss: str = "hinge",
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
+        multi_class: str = "ovr",
         class_weight: Mapping[Any, float] | str | None = None,
         tol: float = 1e-3,
         solver: str = "auto",
@@ -114,6 +124,7 @@ class LinearSVC(LinearClassifier):
         self.loss = loss
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
         self.class_weight = class_weight
         self.tol = tol
         self.solver = solver
@@ -140,3 +151,13 @@ class LinearSVC(LinearClassifier):
         """
         self._fit(X, y, sample_weight, loss=self.loss, penalty=self.penalty, l1_ratio=self.l1_ratio)
         return self
+
+    def _joint_loss(self, classes: NDArray[Any]) -> str | None:
+        if self.multi_class == "ovr":
+            return None
+        if self.loss != "hinge":
+            raise InputError(
+                f"multi_class='crammer_singer' has a hinge loss of its own; got loss={self.loss!r}. "
+                "Leave loss out, or choose multi_class='ovr'"
+            )
+        return "crammer_singer"

@@ -37,7 +37,7 @@ class Smoothed:
 
     value: float
     alpha: Vector
-    bias: float = 0.0
+    bias: float | Vector = 0.0
 
 
 class Loss(ABC):

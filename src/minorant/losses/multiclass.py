@@ -69,6 +69,13 @@ class Multiclass(Loss):
             return np.ravel(masses - c * self._E)
         return self._alpha(simplex_rows(self._entropy.probabilities(alpha)))
 
+    def _need_every_class(self) -> None:
+        if not (self._frequencies > 0).all():
+            raise InputError(
+                "with free biases every class needs an example of positive weight; "
+                f"class {int(self._frequencies.argmin())} of {self.k} has none"
+            )
+
     def _alpha(self, P: Matrix) -> Vector:
         return np.ravel(self.c[:, None] * (P - self._E))
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minorant.errors import InputError
 from minorant.kernels import dot
 from minorant.losses.base import Smoothed
 from minorant.losses.biases import balance
@@ -45,11 +44,8 @@ class MultinomialLogistic(Multiclass):
         bias: bool = True,
     ) -> None:
         super().__init__(y, n_classes, sample_weight)
-        if bias and not (self._frequencies > 0).all():
-            raise InputError(
-                "with free biases every class needs an example of positive weight; "
-                f"class {int(self._frequencies.argmin())} of {self.k} has none"
-            )
+        if bias:
+            self._need_every_class()
         self.bias = bias
         self.geometry = self._entropy
         center = self._frequencies if bias else np.full(self.k, 1.0 / self.k)
