@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -23,48 +25,75 @@ auto with_loss(bool logistic, const Shape& shape, F&& f) {
     return logistic ? f(Logistic{}) : f(Piecewise{kappa, tube, low, high});
 }
 
-// The kernels that read rows; `X` are the arguments that make them, `rows` turns these into rows.
-template <class Make, class... X>
-void bind_rows(nanobind::module_& m, const char* sweeps, const char* direct, const char* cg, Make rows,
+// The kernels that read rows. A matrix is the arguments X..., named `names`; `rows` makes rows of them.
+template <class Make, class Names, class... X>
+void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const Names& names,
                std::tuple<X...>*) {
     using namespace nanobind::literals;
     namespace nb = nanobind;
-    m.def(sweeps, [rows](const X&... x, bool logistic, const Shape& shape, const Vector& scale, const Vector& offset,
-                         const Vector& sign, const Vector& norm2, double rho, int most, double enough,
-                         std::uint64_t seed, Mutable t, Mutable w, double bias) {
-        const auto view_of = rows(x...);
-        const CoordinateProblem p{view(scale), view(offset), view(sign), view(norm2), rho};
-        Sweeps done{};
-        {
-            const nb::gil_scoped_release release;
-            done = with_loss(logistic, shape, [&](const auto& loss) {
-                return coordinate_sweeps(view_of.rows(), loss, p, most, enough, seed, std::span(t.data(), t.size()),
-                                         std::span(w.data(), w.size()), bias);
+    const auto define = [&](const char* name, auto&& kernel, auto... arguments) {
+        std::apply([&](auto... x) { m.def((prefix + name).c_str(), kernel, x.noconvert()..., arguments...); },
+                   names);
+    };
+    define(
+        "_sweeps",
+        [rows](const X&... x, bool logistic, const Shape& shape, const Vector& scale, const Vector& offset,
+               const Vector& sign, const Vector& norm2, double rho, int most, double enough,
+               std::uint64_t seed, Mutable t, Mutable w, double bias) {
+            const auto matrix = rows(x...);
+            const auto examples = matrix.rows();
+            for (const auto& [name, size] : {std::pair{"scale", scale.size()},
+                                             {"offset", offset.size()},
+                                             {"sign", sign.size()},
+                                             {"norm2", norm2.size()},
+                                             {"t", t.size()}})
+                check_length(name, size, examples.size());
+            const CoordinateProblem p{view(scale), view(offset), view(sign), view(norm2), rho};
+            Sweeps done{};
+            {
+                const nb::gil_scoped_release release;
+                done = with_loss(logistic, shape, [&](const auto& loss) {
+                    return coordinate_sweeps(examples, loss, p, most, enough, seed,
+                                             std::span(t.data(), t.size()), std::span(w.data(), w.size()),
+                                             bias);
+                });
+            }
+            return std::tuple(bias, done.excess, done.count);
+        },
+        "logistic"_a, "shape"_a, "scale"_a.noconvert(), "offset"_a.noconvert(), "sign"_a.noconvert(),
+        "norm2"_a.noconvert(), "rho"_a, "most"_a, "enough"_a, "seed"_a, "t"_a.noconvert(), "w"_a.noconvert(),
+        "bias"_a);
+    define(
+        "_cholesky",
+        [rows](const X&... x, const Vector& h, bool bordered, double lam, const Vector& g, int threads) {
+            const auto matrix = rows(x...);
+            check_length("h", h.size(), matrix.rows().size());
+            return fresh(g.size(), [&](std::span<double> out) {
+                const std::size_t size = g.size();
+                const auto M = std::make_unique_for_overwrite<double[]>(size * size);
+                gram(matrix.rows(), view(h), bordered, size, std::span(M.get(), size * size), threads);
+                for (std::size_t j = 0; j + (bordered ? 1 : 0) < size; ++j) M[j * size + j] += lam;
+                std::copy(g.data(), g.data() + size, out.begin());
+                cholesky(M.get(), out);
             });
-        }
-        return std::tuple(bias, done.excess, done.count);
-    });
-    m.def(direct, [rows](const X&... x, const Vector& h, bool bordered, double lam, const Vector& g, int threads) {
-        const auto view_of = rows(x...);
-        return fresh(g.size(), [&](std::span<double> out) {
-            const std::size_t size = g.size();
-            const auto M = std::make_unique_for_overwrite<double[]>(size * size);
-            gram(view_of.rows(), view(h), bordered, size, std::span(M.get(), size * size), threads);
-            for (std::size_t j = 0; j + (bordered ? 1 : 0) < size; ++j) M[j * size + j] += lam;
-            std::copy(g.data(), g.data() + size, out.begin());
-            cholesky(M.get(), out);
-        });
-    });
-    m.def(cg, [rows](const X&... x, const Vector& h, bool bordered, double lam, const Vector& g,
-                     const Vector& inverse_diagonal, double accuracy, int most, int threads) {
-        const auto view_of = rows(x...);
-        Solved solved{};
-        Result d = fresh(g.size(), [&](std::span<double> out) {
-            solved = conjugate_gradients(view_of.rows(), view(h), bordered, lam, view(g), view(inverse_diagonal),
-                                         accuracy, most, out, threads);
-        });
-        return std::tuple(std::move(d), solved.iterations, solved.residual);
-    });
+        },
+        "h"_a.noconvert(), "bordered"_a, "lam"_a, "g"_a.noconvert(), "threads"_a);
+    define(
+        "_conjugate_gradients",
+        [rows](const X&... x, const Vector& h, bool bordered, double lam, const Vector& g,
+               const Vector& inverse_diagonal, double accuracy, int most, int threads) {
+            const auto matrix = rows(x...);
+            check_length("h", h.size(), matrix.rows().size());
+            check_length("inverse_diagonal", inverse_diagonal.size(), g.size());
+            Solved solved{};
+            Result d = fresh(g.size(), [&](std::span<double> out) {
+                solved = conjugate_gradients(matrix.rows(), view(h), bordered, lam, view(g),
+                                             view(inverse_diagonal), accuracy, most, out, threads);
+            });
+            return std::tuple(std::move(d), solved.iterations, solved.residual);
+        },
+        "h"_a.noconvert(), "bordered"_a, "lam"_a, "g"_a.noconvert(), "inverse_diagonal"_a.noconvert(),
+        "accuracy"_a, "most"_a, "threads"_a);
 }
 
 template <class V, class I, class P>
@@ -80,58 +109,85 @@ struct DenseView {
 
 template <class V, class I, class P>
 void bind_newton_csr(nanobind::module_& m) {
-    bind_rows(m, "csr_sweeps", "csr_cholesky", "csr_conjugate_gradients",
-              [](const Array<V>& data, const Array<I>& indices, const Array<P>& indptr) {
-                  return CsrView<V, I, P>{{view(data), view(indices), view(indptr)}};
-              },
-              static_cast<std::tuple<Array<V>, Array<I>, Array<P>>*>(nullptr));
+    bind_rows(
+        m, "csr",
+        [](const Array<V>& data, const Array<I>& indices, const Array<P>& indptr) {
+            return CsrView<V, I, P>{{view(data), view(indices), view(indptr)}};
+        },
+        std::tuple(nanobind::arg("data"), nanobind::arg("indices"), nanobind::arg("indptr")),
+        static_cast<std::tuple<Array<V>, Array<I>, Array<P>>*>(nullptr));
 }
 
 template <class V>
 void bind_newton_dense(nanobind::module_& m) {
-    bind_rows(m, "dense_sweeps", "dense_cholesky", "dense_conjugate_gradients",
-              [](const Matrix<V>& X) { return DenseView<V>{{view(X), X.shape(0), X.shape(1)}}; },
-              static_cast<std::tuple<Matrix<V>>*>(nullptr));
+    bind_rows(
+        m, "dense", [](const Matrix<V>& X) { return DenseView<V>{{view(X), X.shape(0), X.shape(1)}}; },
+        std::tuple(nanobind::arg("X")), static_cast<std::tuple<Matrix<V>>*>(nullptr));
 }
 
 inline void bind_newton(nanobind::module_& m) {
     using std::int32_t, std::int64_t;
     bind_newton_csr<float, int32_t, int32_t>(m);
     bind_newton_csr<float, int32_t, int64_t>(m);
+    bind_newton_csr<float, int64_t, int32_t>(m);
     bind_newton_csr<float, int64_t, int64_t>(m);
     bind_newton_csr<double, int32_t, int32_t>(m);
     bind_newton_csr<double, int32_t, int64_t>(m);
+    bind_newton_csr<double, int64_t, int32_t>(m);
     bind_newton_csr<double, int64_t, int64_t>(m);
     bind_newton_dense<float>(m);
     bind_newton_dense<double>(m);
-    m.def("bends", [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& c, int threads) {
-        Result h = fresh(r.size(), [](std::span<double>) {});
-        Result alpha = fresh(r.size(), [&](std::span<double> out) {
-            with_loss(logistic, shape, [&](const auto& loss) {
-                bends(loss, mu, view(r), view(c), threads, out, std::span(h.data(), h.size()));
-                return 0;
+    using namespace nanobind::literals;
+    m.def(
+        "bends",
+        [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& c, int threads) {
+            check_length("c", c.size(), r.size());
+            Result h = fresh(r.size(), [](std::span<double>) {});
+            Result alpha = fresh(r.size(), [&](std::span<double> out) {
+                with_loss(logistic, shape, [&](const auto& loss) {
+                    bends(loss, mu, view(r), view(c), threads, out, std::span(h.data(), h.size()));
+                    return 0;
+                });
             });
-        });
-        return std::tuple(std::move(alpha), std::move(h));
-    });
-    m.def("excess", [](bool logistic, const Shape& shape, const Vector& r, const Vector& alpha, const Vector& c) {
-        const nanobind::gil_scoped_release release;
-        return with_loss(logistic, shape, [&](const auto& loss) { return excess(loss, view(r), view(alpha), view(c)); });
-    });
-    m.def("along", [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& d, const Vector& c,
-                      double slope, double bend, double accuracy, int threads) {
-        const nanobind::gil_scoped_release release;
-        return with_loss(logistic, shape, [&](const auto& loss) {
-            return along(loss, mu, view(r), view(d), view(c), slope, bend, accuracy, threads);
-        });
-    });
-    m.def("balance", [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& s,
-                        const Vector& c, double guess, int threads) {
-        const nanobind::gil_scoped_release release;
-        return with_loss(logistic, shape, [&](const auto& loss) {
-            return balance(loss, mu, view(r), view(s), view(c), guess, threads);
-        });
-    });
+            return std::tuple(std::move(alpha), std::move(h));
+        },
+        "logistic"_a, "shape"_a, "mu"_a, "r"_a.noconvert(), "c"_a.noconvert(), "threads"_a);
+    m.def(
+        "excess",
+        [](bool logistic, const Shape& shape, const Vector& r, const Vector& alpha, const Vector& c) {
+            check_length("alpha", alpha.size(), r.size());
+            check_length("c", c.size(), r.size());
+            const nanobind::gil_scoped_release release;
+            return with_loss(logistic, shape,
+                             [&](const auto& loss) { return excess(loss, view(r), view(alpha), view(c)); });
+        },
+        "logistic"_a, "shape"_a, "r"_a.noconvert(), "alpha"_a.noconvert(), "c"_a.noconvert());
+    m.def(
+        "along",
+        [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& d, const Vector& c,
+           double slope, double bend, double accuracy, int threads) {
+            check_length("d", d.size(), r.size());
+            check_length("c", c.size(), r.size());
+            const nanobind::gil_scoped_release release;
+            return with_loss(logistic, shape, [&](const auto& loss) {
+                return along(loss, mu, view(r), view(d), view(c), slope, bend, accuracy, threads);
+            });
+        },
+        "logistic"_a, "shape"_a, "mu"_a, "r"_a.noconvert(), "d"_a.noconvert(), "c"_a.noconvert(), "slope"_a,
+        "bend"_a, "accuracy"_a, "threads"_a);
+    m.def(
+        "balance",
+        [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& s, const Vector& c,
+           double guess, int threads) {
+            check_length("s", s.size(), r.size());
+            check_length("c", c.size(), r.size());
+            const nanobind::gil_scoped_release release;
+            return with_loss(logistic, shape, [&](const auto& loss) {
+                return balance(loss, mu, view(r), view(s), view(c), guess, threads);
+            });
+        },
+        "logistic"_a, "shape"_a, "mu"_a, "r"_a.noconvert(), "s"_a.noconvert(), "c"_a.noconvert(), "guess"_a,
+        "threads"_a);
 }
 
 }  // namespace minorant

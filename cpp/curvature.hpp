@@ -1,8 +1,8 @@
-// Newton's method on  λ/2 ‖w‖² + Σ c_i φ_mu(r_i)  sees the examples through slopes t_i, bends h_i = c_i φ_mu''(r_i), and
-// one search along a line:
+// Newton's method on  λ/2 ‖w‖² + Σ c_i φ_mu(r_i)  sees the examples through slopes t_i, bends h_i = c_i
+// φ_mu''(r_i), and one search along a line:
 //
-//     bends: α_i = c_i t_i and h_i                along: τ with  slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i) d_i = 0
-//     balance: the bias b with  Σ c_i φ_mu'(r_i + s_i b) s_i = 0
+//     bends: α_i = c_i t_i and h_i                along: τ with  slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i)
+//     d_i = 0 balance: the bias b with  Σ c_i φ_mu'(r_i + s_i b) s_i = 0
 #pragma once
 
 #include <array>
@@ -19,24 +19,27 @@ namespace minorant {
 template <class Loss>
 void bends(const Loss& loss, double mu, std::span<const double> r, std::span<const double> c, int threads,
            std::span<double> alpha, std::span<double> h) {
-    parallel_ranges(r.size(), threads, 8.0 * static_cast<double>(r.size()), [&](std::size_t i, std::size_t end) {
-        for (; i < end; ++i) {
-            alpha[i] = c[i] * loss.slope(r[i], mu);
-            h[i] = c[i] * loss.bend(r[i], mu);
-        }
-    });
+    parallel_ranges(r.size(), threads, 8.0 * static_cast<double>(r.size()),
+                    [&](std::size_t i, std::size_t end) {
+                        for (; i < end; ++i) {
+                            alpha[i] = c[i] * loss.slope(r[i], mu);
+                            h[i] = c[i] * loss.bend(r[i], mu);
+                        }
+                    });
 }
 
 // Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i)
 template <class Loss>
-double excess(const Loss& loss, std::span<const double> r, std::span<const double> alpha, std::span<const double> c) {
+double excess(const Loss& loss, std::span<const double> r, std::span<const double> alpha,
+              std::span<const double> c) {
     return lane_sums<1>(0, r.size(), [&](std::size_t i) {
         return std::array<double, 1>{c[i] > 0 ? c[i] * loss.excess(r[i], alpha[i] / c[i]) : 0.0};
     })[0];
 }
 
-MINORANT_INLINE std::array<double, 2> line_block(const Piecewise& loss, double mu, const double* r, const double* d,
-                                                 const double* c, double tau, std::size_t begin, std::size_t end) {
+MINORANT_INLINE std::array<double, 2> line_block(const Piecewise& loss, double mu, const double* r,
+                                                 const double* d, const double* c, double tau,
+                                                 std::size_t begin, std::size_t end) {
     const Piecewise f = loss;
     return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double at = r[i] + tau * d[i], weight = c[i] * d[i];
@@ -59,10 +62,17 @@ inline std::array<double, 2> line_sums(const Logistic& loss, double mu, const do
 // f(τ) = slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i) d_i, and its derivative; f never falls.
 template <class Loss>
 class Line {
-   public:
-    Line(const Loss& loss, double mu, std::span<const double> r, std::span<const double> d, std::span<const double> c,
-         double slope, double bend, int threads)
-        : loss_(loss), mu_(mu), r_(r), d_(d), c_(c), slope_(slope), bend_(bend), threads_(threads),
+  public:
+    Line(const Loss& loss, double mu, std::span<const double> r, std::span<const double> d,
+         std::span<const double> c, double slope, double bend, int threads)
+        : loss_(loss),
+          mu_(mu),
+          r_(r),
+          d_(d),
+          c_(c),
+          slope_(slope),
+          bend_(bend),
+          threads_(threads),
           sums_(block_count(r.size())) {}
 
     std::array<double, 2> operator()(double tau) {
@@ -76,7 +86,7 @@ class Line {
         return total;
     }
 
-   private:
+  private:
     const Loss& loss_;
     double mu_;
     std::span<const double> r_, d_, c_;
@@ -95,7 +105,8 @@ double rising_root(F&& f, double tau, double enough) {
         (value < 0 ? low : high) = tau;
         double next = rise > 0 ? tau - value / rise : value < 0 ? INFINITY : -INFINITY;
         if (!(next > low && next < high) || std::abs(next - tau) > 64 * width) {
-            next = low > -INFINITY && high < INFINITY ? 0.5 * (low + high) : tau + (value < 0 ? width : -width);
+            next =
+                low > -INFINITY && high < INFINITY ? 0.5 * (low + high) : tau + (value < 0 ? width : -width);
             width *= 4;
         }
         if (std::abs(next - tau) <= 2e-16 * std::abs(tau)) break;

@@ -1,13 +1,13 @@
 // Dual coordinate ascent for  λ/2 ‖w‖² + Σ c_i φ(r_i),   r_i = s_i (⟨x_i, w⟩ + b) - a_i,   s_i = ±1.
 //
-// The dual variables are the slopes t_i, and w = -Σ s_i (c_i/λ) t_i x_i throughout. With all others held, the best t_i
-// is the slope at r_i + Q_i t_i of φ smoothed at Q_i = (c_i/λ) ‖x_i‖²: the proximal step of one example. A free bias is
-// found by the augmented Lagrangian of Σ s_i c_i t_i = 0, which is a column of √rho more, with b in the place of its
-// weight: b = b₀ - rho Σ s_i (c_i/λ) t_i, and b₀ ← b after each sweep.
+// The dual variables are the slopes t_i, and w = -Σ s_i (c_i/λ) t_i x_i throughout. With all others held, the
+// best t_i is the slope at r_i + Q_i t_i of φ smoothed at Q_i = (c_i/λ) ‖x_i‖²: the proximal step of one
+// example. A free bias is found by the augmented Lagrangian of Σ s_i c_i t_i = 0, which is a column of √rho
+// more, with b in the place of its weight: b = b₀ - rho Σ s_i (c_i/λ) t_i, and b₀ ← b after each sweep.
 //
-// Rows are visited chunk by chunk, the chunks and the rows of each in random order: as good as a whole permutation, and
-// the rows of a chunk are neighbors in memory. Slopes held at a bound by more than any step of the last sweep moved are
-// left out until the caller looks at all rows again.
+// Rows are visited chunk by chunk, the chunks and the rows of each in random order: as good as a whole
+// permutation, and the rows of a chunk are neighbors in memory. Slopes held at a bound by more than any step
+// of the last sweep moved are left out until the caller looks at all rows again.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The systems of Newton's method, (λ I + Zᵀ H Z) d = g  with the rows z_i = (x_i, 1) or x_i of the examples and
-// H = diag(h); the last unknown, the bias, has no λ. Examples with h_i = 0 cost nothing.
+// The systems of Newton's method, (λ I + Zᵀ H Z) d = g  with the rows z_i = (x_i, 1) or x_i of the examples
+// and H = diag(h); the last unknown, the bias, has no λ. Examples with h_i = 0 cost nothing.
 //
 //     gram: Zᵀ H Z, lower triangle, row by row            cholesky: d from it
 //     conjugate_gradients: d, without ever forming it
@@ -27,7 +27,8 @@ inline std::vector<std::uint32_t> support(std::span<const double> h) {
 }
 
 template <class V, class I, class P>
-void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool bordered, double* out, std::size_t size) {
+void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool bordered, double* out,
+               std::size_t size) {
     const auto& X = rows.X;
     const std::size_t end = X.end(i);
     double* border = out + (size - 1) * size;
@@ -47,8 +48,8 @@ MINORANT_CLONES inline void add_outer_rows(const double* x, const double* scale,
         std::size_t r = 0;
         for (; r + 4 <= count; r += 4) {
             const double* z = x + r * size;
-            const double a = scale[r] * z[j], b = scale[r + 1] * z[size + j], c = scale[r + 2] * z[2 * size + j],
-                         d = scale[r + 3] * z[3 * size + j];
+            const double a = scale[r] * z[j], b = scale[r + 1] * z[size + j],
+                         c = scale[r + 2] * z[2 * size + j], d = scale[r + 3] * z[3 * size + j];
             for (std::size_t k = 0; k <= j; ++k)
                 row[k] += (a * z[k] + b * z[size + k]) + (c * z[2 * size + k] + d * z[3 * size + k]);
         }
@@ -67,8 +68,8 @@ void gram_block(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<
 }
 
 template <class V>
-void gram_block(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
-                double* out, std::size_t size) {
+void gram_block(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                bool bordered, double* out, std::size_t size) {
     constexpr std::size_t kRows = 16;
     std::vector<double> x(kRows * size), scale(kRows);
     for (std::size_t begin = 0; begin < rows.size(); begin += kRows) {
@@ -87,7 +88,8 @@ template <class Rows>
 void gram(const Rows& X, std::span<const double> h, bool bordered, std::size_t size, std::span<double> out,
           int threads) {
     const auto rows = support(h);
-    const double each = static_cast<double>(X.volume()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
+    const double each =
+        static_cast<double>(X.volume()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
     const std::size_t blocks = std::clamp<std::size_t>(rows.size() / (4 * size), 1, 8);
     sum_partials(blocks, out, threads, each * each * static_cast<double>(rows.size()),
                  [&](std::size_t block, double* sum) {
@@ -97,8 +99,9 @@ void gram(const Rows& X, std::span<const double> h, bool bordered, std::size_t s
                  });
 }
 
-// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor, and g with the solution d of
-// M d = g. A pivot that is rounding alone belongs to a direction without curvature, in which d does not move.
+// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor, and g with the
+// solution d of M d = g. A pivot that is rounding alone belongs to a direction without curvature, in which d
+// does not move.
 inline void cholesky(double* M, std::span<double> g) {
     const std::size_t size = g.size();
     for (std::size_t i = 0; i < size; ++i) {
@@ -123,7 +126,8 @@ template <class Rows>
 void curved(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
             std::span<const double> v, std::span<double> out, int threads) {
     const std::size_t size = v.size();
-    const double share = static_cast<double>(rows.size()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
+    const double share =
+        static_cast<double>(rows.size()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
     const double volume = share * static_cast<double>(X.volume());
     const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), size);
     sum_partials(blocks, out, threads, 4.0 * volume, [&](std::size_t block, double* sum) {
@@ -146,8 +150,8 @@ struct Solved {
 
 template <class Rows>
 Solved conjugate_gradients(const Rows& X, std::span<const double> h, bool bordered, double lam,
-                           std::span<const double> g, std::span<const double> inverse_diagonal, double accuracy,
-                           int most, std::span<double> d, int threads) {
+                           std::span<const double> g, std::span<const double> inverse_diagonal,
+                           double accuracy, int most, std::span<double> d, int threads) {
     const std::size_t size = g.size(), penalized = bordered ? size - 1 : size;
     const auto rows = support(h);
     std::vector<double> residual(g.begin(), g.end()), direction(size), image(size), scaled(size);

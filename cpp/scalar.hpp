@@ -1,6 +1,7 @@
 // The loss φ of one example, by its conjugate φ*, and smoothed at mu ≥ 0:
 //
-//     φ_mu(r) = max over t of  r t - φ*(t) - (mu/2) t² ,     slope: the maximizer t = φ_mu'(r),   bend: φ_mu''(r)
+//     φ_mu(r) = max over t of  r t - φ*(t) - (mu/2) t² ,     slope: the maximizer t = φ_mu'(r),   bend:
+//     φ_mu''(r)
 //
 //     Piecewise:  φ*(t) = tube |t| + (kappa/2) t²  on [low, high]        Logistic:  t log t + (1-t) log(1-t)
 //

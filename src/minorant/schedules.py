@@ -7,7 +7,7 @@
     "dual"     a dual view at mu = eps/(2D), the dual problem made strongly convex; a new one when J has fallen so far.
     "none"     one dual view at mu = 0.
     "decreasing"   the excessive gap technique: mu shrinks at every step, at a rate known beforehand.
-    "auto"     "primal".
+    "auto"     "primal"; but for linear models with L2 the solvers of `solvers/linear.py`, which smooth by themselves.
 
 With a fixed `mu`, "primal" and "dual" are the schemes of the paper: one view at that mu.
 """
@@ -62,10 +62,8 @@ def schedule(
 ) -> Schedule:
     """The steps of the scheme that solver, smoothing and mu name; an invalid combination explains itself."""
     _check_scheme(solver, smoothing, mu)
-    if isinstance(solver, ExcessiveGap):
-        return _decreasing(problem, solver, best)
-    if smoothing == "decreasing" or solver == "excessive-gap":
-        return _decreasing(problem, ExcessiveGap(), best)
+    if smoothing == "decreasing" or solver == "excessive-gap" or isinstance(solver, ExcessiveGap):
+        return _decreasing(problem, solver if isinstance(solver, ExcessiveGap) else ExcessiveGap(), best)
     examples = Examples.of(problem)
     if solver in LINEAR or (solver == smoothing == "auto" and mu is None and examples is not None):
         return _linear(problem, examples, str(solver), best, tol)
@@ -95,6 +93,8 @@ def _check_scheme(solver: str | Solver | ExcessiveGap, smoothing: str, mu: float
             f"the solver 'excessive-gap' is for decreasing smoothing; got smoothing={smoothing!r}. "
             "Leave smoothing out, or choose the solver 'agm-inf' or 'agm-1'"
         )
+    if solver in LINEAR and (smoothing != "auto" or mu is not None):
+        raise InputError(f"the solver {solver!r} smooths as it needs to; leave smoothing and mu out")
     if mu is None:
         return
     if decreasing or excessive or smoothing == "none":
@@ -208,5 +208,5 @@ def _method(solver: str | Solver) -> Solver:
         return solver
     name = "agm-inf" if solver == "auto" else solver
     if name not in SOLVERS:
-        raise unknown_option("solver", solver, [*SOLVERS, "excessive-gap", "auto"])
+        raise unknown_option("solver", solver, [*SOLVERS, *LINEAR, "excessive-gap", "auto"])
     return SOLVERS[name]()

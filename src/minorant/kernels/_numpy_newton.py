@@ -1,7 +1,8 @@
 """The kernels of Newton's method and of dual coordinates in plain NumPy: see cpp/curvature.hpp, newton_system.hpp,
 dual_coordinate.hpp and scalar.hpp.
 
-    φ*(t) = tube·|t| + (kappa/2) t² on [low, high],  or the logistic one;   φ_mu(r) = max over t of r t - φ*(t) - (mu/2) t²
+    φ*(t) = tube·|t| + (kappa/2) t² on [low, high],  or the logistic one
+    φ_mu(r) = max over t of  r t - φ*(t) - (mu/2) t²
 """
 
 from __future__ import annotations
@@ -166,21 +167,21 @@ def _solved(M: NDArray[np.float64], bordered: bool, lam: float, g: Vector) -> Ve
 
 
 def _conjugate_gradients(
-    Z: Any, h: Vector, bordered: bool, lam: float, g: Vector, inverse_diagonal: Vector, accuracy: float, most: int
+    X: Any, h: Vector, bordered: bool, lam: float, g: Vector, inverse_diagonal: Vector, accuracy: float, most: int
 ) -> tuple[Vector, int, float]:
     penalty = np.full(g.size, lam)
-    if bordered:
-        penalty[-1] = 0.0
-        X, ones = Z, np.ones(Z.shape[0])
-        forth, back = (lambda v: X @ v[:-1] + v[-1] * ones), (lambda a: np.append(X.T @ a, a.sum()))
-    else:
-        forth, back = (lambda v: Z @ v), (lambda a: Z.T @ a)
+    penalty[g.size - bordered :] = 0.0
+
+    def curved(v: Vector) -> Vector:
+        image = h * (X @ v[: X.shape[1]] + (v[-1] if bordered else 0.0))
+        return np.asarray(np.append(X.T @ image, image.sum()) if bordered else X.T @ image) + penalty * v
+
     d, residual = np.zeros(g.size), g.copy()
     scaled = inverse_diagonal * residual
     direction, energy = scaled.copy(), float(residual @ scaled)
     start, k = energy, 0
     while k < most and energy > accuracy**2 * start:
-        image = back(h * forth(direction)) + penalty * direction
+        image = curved(direction)
         curvature = float(direction @ image)
         if not curvature > 0:
             break
@@ -262,16 +263,63 @@ def _sweeps(
     return bias, total, count
 
 
-def dense_sweeps(X: Any, *arguments: Any) -> tuple[float, float, int]:
+def dense_sweeps(
+    X: Any,
+    logistic: bool,
+    shape: Shape,
+    scale: Vector,
+    offset: Vector,
+    sign: Vector,
+    norm2: Vector,
+    rho: float,
+    most: int,
+    enough: float,
+    seed: int,
+    t: Vector,
+    w: Vector,
+    bias: float,
+) -> tuple[float, float, int]:
     """Sweeps of dual coordinate ascent over t, w (in place) and the bias; the excess of the last, and how many."""
-    return _sweeps(lambda i: (slice(None), X[i].astype(np.float64)), *arguments)
+    return _sweeps(
+        lambda i: (slice(None), X[i].astype(np.float64)),
+        logistic,
+        shape,
+        scale,
+        offset,
+        sign,
+        norm2,
+        rho,
+        most,
+        enough,
+        seed,
+        t,
+        w,
+        bias,
+    )
 
 
-def csr_sweeps(data: Any, indices: Any, indptr: Any, *arguments: Any) -> tuple[float, float, int]:
+def csr_sweeps(
+    data: Any,
+    indices: Any,
+    indptr: Any,
+    logistic: bool,
+    shape: Shape,
+    scale: Vector,
+    offset: Vector,
+    sign: Vector,
+    norm2: Vector,
+    rho: float,
+    most: int,
+    enough: float,
+    seed: int,
+    t: Vector,
+    w: Vector,
+    bias: float,
+) -> tuple[float, float, int]:
     """The same for X in compressed sparse rows."""
 
     def row(i: int) -> tuple[Any, Vector]:
         part = slice(indptr[i], indptr[i + 1])
         return indices[part], data[part].astype(np.float64)
 
-    return _sweeps(row, *arguments)
+    return _sweeps(row, logistic, shape, scale, offset, sign, norm2, rho, most, enough, seed, t, w, bias)

@@ -97,7 +97,7 @@ class Hinge(Loss):
 
     @property
     def scalar(self) -> Scalar:
-        return Scalar(self.c, np.full(self.size, -1.0), self.signs, self.bias)
+        return Scalar(self.c, np.full(self.size, -1.0), -self.y, self.bias)
 
     def value(self, u: Vector) -> float:
         return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0]

@@ -3,9 +3,9 @@
 Losses without corners go to Newton's method at once where its systems are small; a few steps reach rounding. For the
 others, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps the gap tells how many more it would take at the present rate. Newton's method takes over
-once that costs more than its own prediction, five steps for each decimal digit, and a part of the latter has been spent.
-Costs are counted in operations, not in seconds: the same data always take the same path. Without the compiled core
-there are no sweeps.
+when that costs more than its own prediction, five steps for each decimal digit, once a part of that has been
+spent. Costs are counted in operations, not in seconds: the same data always take the same path. Without the compiled
+core there are no sweeps.
 """
 
 from __future__ import annotations

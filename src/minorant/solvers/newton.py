@@ -1,7 +1,7 @@
 """Newton's method for linear models, on the primal smoothed around a center that moves.
 
 A loss without corners needs no smoothing: a few steps reach rounding. One with corners is smoothed at mu around the
-slopes t_c; once the smoothed problem is solved well enough, the center moves to the slopes found and mu shrinks. That is
+slopes t_c; once the smoothed problem is solved well enough, the center moves to the slopes found and mu shrinks. It is
 the proximal point method on the dual (see `schedules.py`), with each of its problems solved by semismooth Newton steps:
 
     (λ I + Zᵀ H Z) d = -∇ ,    H = diag(c_i φ_mu''(r_i)),  zero outside of a band of examples,    Z = (X, 1)
