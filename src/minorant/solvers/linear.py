@@ -27,6 +27,7 @@ __all__ = ["dual_coordinates", "linear_model"]
 
 _FIRST = 5  # sweeps before the first look at the gap
 _GROWTH = 0.5  # the next block is this share of all before it
+_BLOCK = 2e9  # operations of a block at most: a second or two between two looks at the clock
 _PART = 0.15  # of the predicted cost of Newton's method, to be spent on sweeps before it is believed
 
 
@@ -52,7 +53,7 @@ def dual_coordinates(e: Examples, best: Best, tol: float) -> Iterator[tuple[Cand
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
     while True:
-        most = max(_FIRST, int(_GROWTH * done))
+        most = max(_FIRST, int(min(_GROWTH * done, _BLOCK / _sweep(e))))
         bias, _, count = e.sweeps(t, w, bias, most, enough, seed=done)
         done += count
         alpha = e.scalar.c * t

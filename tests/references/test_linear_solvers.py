@@ -1,0 +1,125 @@
+"""The solvers of linear models against the accelerated methods and against each other, on drawn problems.
+
+Each proves its own gap; two gaps of 1e-9 leave no room for two optima.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from minorant import InputError, Problem, Status, solve
+from minorant.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Maximum,
+    Quantile,
+    SmoothHinge,
+    Squared,
+    SquaredHinge,
+)
+from minorant.regularizers import L1, L2
+
+LOSSES = {
+    "Hinge": (Hinge, True),
+    "SquaredHinge": (SquaredHinge, True),
+    "SmoothHinge": (partial(SmoothHinge, gamma=0.4), True),
+    "Logistic": (Logistic, True),
+    "Squared": (Squared, False),
+    "Huber": (partial(Huber, delta=0.8), False),
+    "EpsilonInsensitive": (partial(EpsilonInsensitive, eps=0.3), False),
+    "Quantile": (partial(Quantile, q=0.3), False),
+}
+
+
+def draw(seed, labels, scales=(-2, 3)):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(4, 60)), int(rng.integers(1, 30))
+    X = np.round(rng.standard_normal((n, p)), 1) * (rng.random((n, p)) < rng.choice([0.3, 1.0]))
+    scores = X @ rng.standard_normal(p) + rng.standard_normal() + rng.choice([0.1, 1.0]) * rng.standard_normal(n)
+    y = np.where(scores > np.median(scores), 1.0, -1.0) if labels else 10.0 ** rng.integers(*scales) * scores
+    weight = rng.exponential(size=n) if rng.random() < 0.5 else None
+    kind = rng.choice(["dense", "csr", "float32"])
+    data = {"dense": X, "csr": csr_array(X), "float32": X.astype(np.float32)}[kind]
+    return data, y, weight, bool(rng.random() < 0.5), 10.0 ** rng.uniform(-5, 1)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("solver", ["auto", "newton"])
+def test_newton_reaches_the_optimum(name, solver):
+    loss, labels = LOSSES[name]
+    for seed in range(25):
+        X, y, weight, bias, lam = draw(seed, labels)
+        problem = Problem(loss(y, sample_weight=weight, bias=bias), X, L2(lam))
+        fast = solve(problem, tol=1e-9, solver=solver)
+        assert fast.certificate.status is Status.CERTIFIED, (seed, fast.certificate)
+        slow = solve(problem, tol=1e-4, solver="agm-inf", max_iter=200)
+        assert slow.certificate.dual <= fast.certificate.primal * (1 + 1e-12) + 1e-15, seed
+        assert fast.certificate.dual <= slow.certificate.primal * (1 + 1e-12) + 1e-15, seed
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_dual_coordinates_reach_the_optimum(name):
+    loss, labels = LOSSES[name]
+    for seed in range(15):
+        X, y, weight, bias, lam = draw(seed, labels, (0, 1))
+        problem = Problem(loss(y, sample_weight=weight, bias=bias), X, L2(max(lam, 1e-2)))
+        slow = solve(problem, tol=1e-3, solver="dual-coordinates", max_iter=14)
+        fast = solve(problem, tol=1e-9)
+        assert slow.certificate.relative_gap <= 0.05, (seed, slow.certificate)
+        assert slow.certificate.dual <= fast.certificate.primal * (1 + 1e-12) + 1e-15, seed
+        assert fast.certificate.dual <= slow.certificate.primal * (1 + 1e-12) + 1e-15, seed
+
+
+@pytest.mark.parametrize("name", ["Hinge", "Logistic"])
+def test_a_warm_start_is_used(name):
+    loss, labels = LOSSES[name]
+    X, y, weight, _, _ = draw(3, labels)
+    problem = Problem(loss(y, sample_weight=weight), X, L2(1e-2))
+    first = solve(problem, tol=1e-8)
+    again = solve(problem, tol=1e-6, start=(first.w, first.certificate.alpha))
+    assert again.n_iter == 0
+    assert again.certificate.status is Status.CERTIFIED
+
+
+def test_threads_do_not_change_the_result():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20_000, 12))
+    y = np.where(X[:, 0] + rng.standard_normal(20_000) > 0, 1.0, -1.0)
+    one, two = (solve(Problem(Hinge(y, threads=k), X, L2(1e-3), threads=k), tol=1e-6) for k in (1, 2))
+    np.testing.assert_array_equal(one.w, two.w)
+    assert one.certificate.dual == two.certificate.dual
+
+
+def test_wide_data_go_by_conjugate_gradients():
+    rng = np.random.default_rng(1)
+    X = csr_array(rng.standard_normal((80, 4500)) * (rng.random((80, 4500)) < 0.02))
+    y = np.where(rng.random(80) < 0.5, 1.0, -1.0)
+    for loss in (Hinge, SquaredHinge, Logistic):
+        fast = solve(Problem(loss(y), X, L2(1e-3)), tol=1e-7, solver="newton")
+        assert fast.certificate.status is Status.CERTIFIED
+        assert fast.certificate.dual <= solve(Problem(loss(y), X, L2(1e-3)), tol=1e-3).certificate.primal
+
+
+@pytest.mark.parametrize("X", [np.zeros((4, 2)), np.array([[1e-8], [0.0], [1e8], [1.0]]), np.ones((4, 3))])
+@pytest.mark.parametrize("name", LOSSES)
+def test_degenerate_data(X, name):
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    for bias in (False, True):
+        result = solve(Problem(LOSSES[name][0](y, bias=bias), X, L2(0.1)), tol=1e-6)
+        assert result.certificate.status is Status.CERTIFIED, result.certificate
+
+
+def test_other_problems_are_refused_with_the_reason():
+    X, y = np.eye(3), np.array([1.0, -1.0, 1.0])
+    with pytest.raises(InputError, match="'newton' is for a mean of losses of examples with L2"):
+        solve(Problem(Hinge(y), X, L1(0.1)), solver="newton")
+    with pytest.raises(InputError, match="got Maximum and L2"):
+        solve(Problem(Maximum(3), X, L2(0.1)), solver="dual-coordinates")
+    with pytest.raises(InputError, match="leave smoothing and mu out"):
+        solve(Problem(Hinge(y), X, L2(0.1)), solver="newton", smoothing="dual")
