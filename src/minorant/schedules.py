@@ -7,7 +7,7 @@
     "dual"     a dual view at mu = eps/(2D), the dual problem made strongly convex; a new one when J has fallen so far.
     "none"     one dual view at mu = 0.
     "decreasing"   the excessive gap technique: mu shrinks at every step, at a rate known beforehand; once the gap has
-               halved it begins anew, centered at the best pair.
+               fallen far enough it begins anew, centered at the best pair.
     "auto"     "primal".
 
 With a fixed `mu`, "primal" and "dual" are the schemes of the paper: one view at that mu.
@@ -141,16 +141,19 @@ def _decreasing(problem: Problem, method: ExcessiveGap, best: Best) -> Schedule:
     """Both sides are centered at the best pair: a good one begins with a small gap (ERRATUM 26).
 
     From there the gap falls like 1/k, or 1/k² where one side is curved, the faster the closer the center is to the
-    solution. The bound on the steps of a halving is 2 (√2) times that of the one before, so beginning anew at each
-    loses a constant factor of the proven rate; where J is sharp the centers close in, and convergence is linear.
+    solution. Once it has fallen to ½ (⅛) there is a better center, and the technique begins anew: the bound on the
+    steps grows by 2 (√8) each time, so that at most a constant factor of the proven rate is lost; where J is sharp the
+    centers close in, and convergence is linear. Where both sides are curved it is so without.
     """
     while True:
         saddle, begun = Saddle(problem, best.w, best.alpha), best.gap
+        curved = (saddle.primal.curvature > 0) + (saddle.dual.curvature > 0)
+        enough = (0.5, 0.125, 0.0)[curved] * begun if method.restart else 0.0
         state = method.init(saddle)
         while True:
             L = state.N * saddle.dual.geometry.sigma / (state.mu1 + saddle.primal.curvature)  # of the smoothed dual
             yield Step(state.candidates, L, state.mu2)
-            if method.restart and best.gap <= 0.5 * begun:
+            if best.gap <= enough:
                 break
             state = method.step(saddle, state)
 

@@ -372,12 +372,11 @@ def test_steps_known_beforehand(kit, lam, eps):
 def test_beginning_anew_saves_most_steps(kit, name):
     """J is sharp: with the center moved to the best pair whenever the gap has halved, convergence is linear."""
     problem = setting(kit, name).problem
-    few, many = (
-        solve(problem, tol=1e-3, smoothing="decreasing", solver=ExcessiveGap(restart=restart), max_iter=100_000)
-        for restart in (True, False)
-    )
-    assert few.certificate.status is many.certificate.status is Status.CERTIFIED
-    assert few.n_iter < 0.5 * many.n_iter
+    few = solve(problem, tol=1e-3, smoothing="decreasing")
+    assert few.certificate.status is Status.CERTIFIED
+    plain = ExcessiveGap(restart=False)
+    many = solve(problem, tol=1e-3, smoothing="decreasing", solver=plain, max_iter=2 * few.n_iter)
+    assert many.certificate.status is Status.MAX_ITER
     far = solve(problem, tol=1e-6, smoothing="decreasing")
     assert far.certificate.status is Status.CERTIFIED
     assert far.n_iter < 10 * few.n_iter  # like 1/k it would be a thousand times as many

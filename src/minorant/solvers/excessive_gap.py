@@ -64,8 +64,9 @@ class ExcessiveGap:
     grow, shrink : float
         A rejected N is multiplied by `grow`; each step first tries the last N divided by `shrink`.
     restart : bool
-        Begin anew, centered at the best pair, once the gap has halved. Without it the number of steps to a given gap
-        is known beforehand; with it there are fewer, a tenth of them on small problems with a norm.
+        Begin anew, centered at the best pair, once the gap has fallen to ½ (to ⅛ where one of Ω and g is curved).
+        Without it the number of steps to a given gap is known beforehand. With it there are fewer where neither is
+        curved or the gap is to be small: a tenth for small problems with a norm.
     """
 
     adaptive: bool = True
