@@ -6,12 +6,9 @@ The data are parameters, so that CVXPY compiles a pair once per shape and the re
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -359,51 +356,7 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("weak", [r for r in REGULARIZERS if r not in STRONG])
 
 
-def pytest_addoption(parser):
-    parser.addoption("--problems", default="0:100", metavar="FIRST:END", help="the problems of the campaign")
-    parser.addoption("--campaign-log", metavar="FILE", help="append what was found; the table is of all that it holds")
-
-
 @pytest.fixture(scope="session")
 def seeds(request):
-    first, end = request.config.getoption("--problems", "0:100").split(":")
+    first, end = request.config.getoption("--problems").split(":")
     return range(int(first), int(end))
-
-
-ROWS = []
-
-
-def pytest_runtest_logreport(report):
-    if report.when == "call":
-        ROWS.extend(row for name, row in report.user_properties if name == "campaign")
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    if not ROWS or hasattr(config, "workerinput"):  # a worker of xdist has reported its rows already
-        return
-    rows = ROWS
-    if path := config.getoption("--campaign-log", None):
-        with Path(path).open("a", encoding="utf-8") as log:
-            log.writelines(json.dumps(row) + "\n" for row in ROWS)
-        rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
-    terminalreporter.section("campaign")
-    for by in (("scheme",), ("loss", "scheme"), ("regularizer", "scheme")):
-        terminalreporter.line(table(rows, by))
-
-
-def table(rows, by):
-    """Rows added up by the given columns."""
-    groups = defaultdict(list)
-    for row in rows:
-        groups[tuple(row[name] for name in by)].append(row)
-    lines = [f"| {' | '.join(by)} | problems | certified | violations | worst (J - J*)/\\|J\\| | mean iterations |"]
-    lines.append("|---" * len(by) + "|---:|---:|---:|---:|---:|")
-    for key, found in groups.items():
-        runs, certified, violations, iterations = (
-            sum(row[name] for row in found) for name in ("problems", "certified", "violations", "iterations")
-        )
-        worst = max(row["excess"] for row in found)
-        lines.append(
-            f"| {' | '.join(key)} | {runs} | {certified} | {violations} | {worst:.1e} | {iterations / runs:.0f} |"
-        )
-    return "\n".join(["", *lines])
