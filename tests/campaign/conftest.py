@@ -263,7 +263,8 @@ def draw(loss, regularizer, seed):
         options["bias"] = bias
     y = None
     if model.kind == "none":
-        X = rng.uniform(-1.0, 0.3, X.shape)  # margins, mostly right: the least maximum is not at w = 0
+        X = rng.uniform(-1.0, 0.3, X.shape)
+        X[:, 0] = -rng.uniform(0.2, 1.0, n)  # a learner that is always right: the least maximum is not 0, at w = 0
         it = model.ours(n)
     elif model.kind == "classes":
         k = shape[1]

@@ -47,7 +47,7 @@ def examine(models, pair, seeds):
             tol, row = SCHEMES[scheme], rows[scheme]
             result = solve(drawn.problem, tol=tol, smoothing=scheme[0], solver=scheme[1], max_iter=MAX_ITER)
             c = result.certificate
-            excess = (c.primal - optimum) / abs(c.primal)
+            excess = (c.primal - optimum) / max(abs(c.primal), trust)
             false = not bool(c.dual - trust <= optimum <= c.primal + trust)
             certified = bool(c.status is Status.CERTIFIED and c.primal - optimum <= tol * abs(c.primal) + trust)
             row["problems"] += 1
