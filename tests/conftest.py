@@ -38,7 +38,7 @@ def table(rows, by):
     groups = defaultdict(list)
     for row in rows:
         groups[tuple(row[name] for name in by)].append(row)
-    lines = [f"| {' | '.join(by)} | problems | certified | violations | worst (J - J*)/\\|J\\| | mean iterations |"]
+    lines = [f"| {' | '.join(by)} | runs | certified | violations | worst (J - J*)/\\|J\\| | mean iterations |"]
     lines.append("|---" * len(by) + "|---:|---:|---:|---:|---:|")
     for key, found in groups.items():
         runs, certified, violations, iterations = (
