@@ -184,7 +184,9 @@ def _settled(view: PrimalView, state: State, enough: float) -> Vector | None:
     problem, w = view.problem, state.x
     omega = problem.regularizer
     for m in state.minorants:
-        alpha, image = problem.dual_point(np.asarray(m.witness), m.s)
+        # No more than into the domain: the multiple of α with the greatest D may be the center itself, again and again.
+        s = min(1.0, omega.dual_scale(-m.s))
+        alpha, image = s * np.asarray(m.witness), s * m.s
         mismatch = omega.value(w.x) + omega.conjugate(-image) + dot(image, w.x)
         if view.lam2 == 0:
             mismatch += view.oracle(w.image).value - view.below(w.image, alpha)

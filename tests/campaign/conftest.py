@@ -351,7 +351,7 @@ def models():
 
 
 def pytest_generate_tests(metafunc):
-    if "pair" in metafunc.fixturenames:
+    if "pair" in metafunc.fixturenames and "seed" not in metafunc.fixturenames:
         metafunc.parametrize("pair", PAIRS, ids="/".join)
     if "weak" in metafunc.fixturenames:
         metafunc.parametrize("weak", [r for r in REGULARIZERS if r not in STRONG])

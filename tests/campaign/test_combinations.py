@@ -73,6 +73,19 @@ def test_sample(models, pair):
     assert len(rows) == (7 if pair[1] in models.strong else 3)
 
 
+@pytest.mark.parametrize(
+    ("pair", "seed"),
+    [
+        (("EpsilonInsensitive", "L1"), 8),  # the homotopy kept its center: the run stalled at w = 0
+        (("Logistic", "LogDet"), 6),  # decreasing smoothing begins at a mu in the thousands
+        (("Logistic", "LogDet"), 8),
+    ],
+    ids=str,
+)
+def test_what_the_campaign_once_found(models, pair, seed):
+    assert not examine(models, pair, [seed])[1]
+
+
 @pytest.mark.campaign
 @pytest.mark.timeout(3600)
 def test_campaign(models, pair, seeds, record_property):
