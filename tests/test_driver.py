@@ -106,7 +106,8 @@ class TestTrace:
             assert new.dual >= old.dual
             assert new.seconds >= old.seconds
             assert new.products > old.products
-            assert new.mu <= old.mu
+            if smoothing != "decreasing" and solver != "excessive-gap":  # which begins anew, at a larger mu
+                assert new.mu <= old.mu
         assert all(row.dual <= row.primal and row.L > 0 for row in t)
         assert (t[-1].primal, t[-1].dual) == (r.certificate.primal, r.certificate.dual)
         assert t[-1].products == r.certificate.n_products

@@ -75,7 +75,8 @@ def solve(
         "auto" is "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
         "excessive-gap" is the solver of decreasing smoothing, and of no other.
     smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
-        See `minorant.schedules`.
+        "auto" is "primal", for every problem. "dual" and "none" need a strongly convex regularizer; they can be
+        several times faster where there are far more columns than examples. See `minorant.schedules`.
     mu : float, optional
         Smooth by this much, once and for all: for "primal" and "dual". A solution of the smoothed problem is one of
         the exact problem up to mu·D, with D the `radius` of the loss, so mu = eps/D gives 2·eps after as many

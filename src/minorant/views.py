@@ -164,7 +164,11 @@ class DualView(View):
         loss, d = problem.loss, problem.geometry
         lam = problem.regularizer.strong_convexity(d)
         if not lam > 0:
-            raise InputError("the dual view needs a strongly convex regularizer: Ω* is not smooth")
+            raise InputError(
+                f"smoothing='dual' and 'none' need a strongly convex regularizer, such as L2, ElasticNet or LogDet: "
+                f"{type(problem.regularizer).__name__} is not strongly convex here, and its conjugate not smooth; "
+                "choose smoothing='primal' or 'decreasing'"
+            )
         self.problem, self.mu, self.geometry = problem, mu, loss.geometry
         self.psi = SmoothedConjugate(loss, mu)
         self.lam2 = mu + loss.curvature

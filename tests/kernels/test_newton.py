@@ -52,7 +52,8 @@ def test_slopes_maximize_and_bends_are_their_derivatives(kernels, name, mu):
     step = 1e-6
     ahead, back = (kernels.bends(*SHAPES[name], mu, r + e, c, 1)[0] for e in (step, -step))
     np.testing.assert_allclose(h, (ahead - back) / (2 * step), atol=1e-7)
-    assert not alpha[~used].any() and not h[~used].any()
+    assert not alpha[~used].any()
+    assert not h[~used].any()
 
 
 @LOSS
@@ -137,7 +138,8 @@ def test_systems_are_solved(kernels, bordered, dtype):
             kernels.dense_conjugate_gradients(dense, *tail),
         ):
             np.testing.assert_allclose(d, expected, rtol=1e-6)
-            assert 0 < k <= 60 and residual <= 1e-12
+            assert 0 < k <= 60
+            assert residual <= 1e-12
 
 
 @BOTH

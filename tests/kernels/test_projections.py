@@ -208,6 +208,43 @@ def test_blocks_are_capped_simplices_without_a_cap():
         np.testing.assert_allclose(x[i], project_capped_simplex(C[i], np.inf, mass[i]).x, atol=1e-14)
 
 
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 3.0])
+def test_weighted_elastic_net_ball(gamma):
+    """x = soft(b g, ηγ)/(b + η) with η ≥ 0 is stationary, and the constraint is tight unless η = 0."""
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        g, b = rng.standard_normal(9) * rng.choice([0.1, 1.0, 100.0]), rng.uniform(0.05, 20.0, 9)
+        radius = float(10 ** rng.uniform(-4, 2))
+        x, eta = project_elastic_net_ball(g, radius, gamma, b)
+        size = gamma * np.abs(x).sum() + 0.5 * (x @ x)
+        assert size <= radius * (1 + 1e-12)
+        if eta == 0.0:
+            np.testing.assert_array_equal(x, g)
+            continue
+        assert size == pytest.approx(radius, rel=1e-12)
+        pull = b * (g - x) - eta * x  # = ηγ sign(x) where x ≠ 0, within ±ηγ elsewhere
+        scale = np.abs(b * g).max()
+        np.testing.assert_allclose(pull[x != 0], eta * gamma * np.sign(x[x != 0]), atol=1e-12 * scale)
+        assert np.abs(pull).max() <= eta * gamma + 1e-12 * scale
+        even, multiplier = project_elastic_net_ball(g, radius, gamma, np.full(9, 4.0))
+        plain = project_elastic_net_ball(g, radius, gamma)
+        np.testing.assert_allclose(even, plain.x, rtol=1e-10, atol=1e-12 * np.abs(plain.x).max())
+        assert multiplier == pytest.approx(4.0 * plain.multiplier, rel=1e-9)
+
+
+def test_weighted_blocks():
+    """Row by row the capped simplex without a cap; weights that are all alike change nothing."""
+    rng = np.random.default_rng(12)
+    C, mass, b = rng.standard_normal((8, 5)) * 3.0, rng.uniform(0.0, 3.0, 8), rng.uniform(0.05, 20.0, (8, 5))
+    x = project_simplex_blocks(C, mass, weights=b)
+    for i in range(8):
+        np.testing.assert_allclose(x[i], project_capped_simplex(C[i], np.inf, mass[i], b[i]).x, atol=1e-14)
+    np.testing.assert_allclose(
+        project_simplex_blocks(C, mass, weights=7.0), project_simplex_blocks(C, mass), atol=1e-13
+    )
+    np.testing.assert_array_equal(project_simplex_blocks(C, mass, weights=b[0])[0], x[0])
+
+
 def test_the_capped_simplex_is_a_box_and_a_plane():
     rng = np.random.default_rng(6)
     center, weights, cap = rng.normal(size=12), rng.uniform(0.5, 2.0, 12), rng.uniform(0.2, 1.0, 12)
@@ -294,6 +331,10 @@ PAIR = [1.0, 2.0]
         (lambda: entropic_capped_simplex([0.0, np.inf], 1.0), "log_weights must be finite; entry 1 is not"),
         (lambda: entropic_capped_simplex(PAIR, 0.4), "2 entries of at most 0.4 cannot sum to 1; cap must be at .* 1/2"),
         (lambda: entropic_capped_simplex(PAIR, np.nan), "2 entries of at most nan cannot sum to 1"),
+        (lambda: project_elastic_net_ball(PAIR, 1.0, 1.0, [1.0, 0.0]), "weights must be positive; the least is 0.0"),
+        (lambda: project_elastic_net_ball(PAIR, 1.0, 1.0, [1.0] * 3), "weights"),
+        (lambda: project_simplex_blocks([PAIR], weights=-1.0), "weights must be positive; the least is -1.0"),
+        (lambda: project_simplex_blocks([PAIR], weights=[1.0] * 3), r"spread to the shape of centers, \(1, 2\)"),
         (lambda: project_simplex_blocks(PAIR), r"centers must be an array with rows and columns .* got shape \(2,\)"),
         (lambda: project_simplex_blocks(np.ones((3, 0))), r"with at least one entry; got shape \(3, 0\)"),
         (lambda: project_simplex_blocks([PAIR, [0.0, np.nan]]), r"centers must be finite; entry \(1, 1\) is not"),

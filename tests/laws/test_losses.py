@@ -55,6 +55,24 @@ def test_smoothed_value_is_attained_and_largest(loss_case, mu):
             assert gain(u, other) <= at.value - margin + rounding
 
 
+@pytest.mark.parametrize("mu", [30.0, 1e3, 1e5])
+def test_smoothed_much_around_a_center(loss_case, mu):
+    """At u + mu ∇d(α_c) the maximizer is close to α_c, in Q, and no other α gains more: the first steps of a run."""
+    loss = loss_case.it
+    centers = [0.999 * alpha + 0.001 * loss.start() for alpha in dual_points(loss_case, 12, seed=3)]
+    for u, center in zip(points(loss_case, 12), centers, strict=True):
+        shifted = u + mu * loss.geometry.gradient(center)
+        alpha = loss.smoothed(shifted, mu).alpha
+        assert np.isfinite(loss.conjugate(alpha))
+
+        def gain(a, u=u, center=center):
+            return float(u @ a) - loss.conjugate(a) - mu * loss.geometry.divergence(a, center)
+
+        noise = 1e-11 * (1 + mu + float(np.abs(u).max()))
+        for other in [center, *dual_points(loss_case, 6)]:
+            assert gain(other) <= gain(alpha) + noise
+
+
 @pytest.mark.parametrize("mu", [0.2, 5.0])
 def test_gradient_is_the_maximizer(loss_case, mu):
     loss, rng, h = loss_case.it, np.random.default_rng(2), 1e-6

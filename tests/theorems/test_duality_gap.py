@@ -145,3 +145,14 @@ def test_strongly_convex_saddle(kit, method):
         distance = 0.5 * float(w @ w)
         assert state.rho * distance + 1e-13 >= J - D
         assert abs(state.rho - (view.lipschitz - lam1) * product) <= 1e-12 * state.rho
+
+
+def test_a_maximum_of_strongly_convex_functions_is_strongly_convex(kit):
+    """f(x) ≥ f(y) + ⟨∇f(y), x - y⟩ + λ₁ Δ(x, y); the converse fails, and must not be used (E16)."""
+    X, y, _ = kit.draw(seed=13)
+    view = Saddle(Problem(Hinge(y), X, kit.Box(0.4)), 0.1, 0.8)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        x, u = (view.point(rng.uniform(-0.4, 0.4, 6)) for _ in range(2))
+        distance = view.lam1 * view.geometry.divergence(x.x, u.x)
+        assert view.divergence(x, u, view.oracle(u.image)) + 2e-14 >= distance

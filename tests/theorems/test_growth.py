@@ -1,9 +1,10 @@
-"""Lemmas inf_mem_Ak, inf_mem_Ak_adapt and one_mem_ck: how fast A_k = 1/ρ_k must grow.
+"""Lemmas inf_mem_Ak, inf_mem_Ak_adapt, one_mem_ck and one_mem_ck_adapt: how fast A_k = 1/ρ_k must grow.
 
 Fixed L, k ≥ 1:    A_k ≥ σ/(4L) (k+1)²,   A_k ≥ σ/(L - σλ₁) (1 + √(σλ/4L))^(2k-2),
                    A_k ≥ σ/(L - σλ₁) max{(1 - √(λ/L'))^(1-k), (k+1)²/4}
 Adaptive, L_i:     A_k ≥ σ/(L₁ - σλ₁) Π_{i=2..k} (1 + √(σλ/4L_i))²        (the 4 is missing in print: E5)
-                   A_k ≥ (σ/4)(2/√L₁ + Σ_{i=2..k} 1/√L_i)²,   A_k ≥ σ/(L₁ - σλ₁) Π_{i=2..k} (1 - √(λ/L'_i))^-1
+                   A_k ≥ (σ/4)(2/√L₁ + Σ_{i=2..k} 1/√L_i)²,   A_k ≥ σ/(L₁ - σλ₁) Π_{i=2..k} (1 - √(λ/L'_i))^-1,
+                   A_k ≥ σ/(L₁ - σλ₁) (L'₁/4)(2/√L'₁ + Σ_{i=2..k} 1/√L'_i)²
 Each step:         A_{k+1}/A_k ≥ 1 + r,  r = (λ + √(λ² + λq))/q,  q = L/σ - λ₁.
 """
 
@@ -34,15 +35,19 @@ def test_adaptive(run):
     sigma, lam1, lam = view.geometry.sigma, view.lam1, run.lam
     product = sharp = sigma / (run.states[1].L - sigma * lam1)
     roots = 2 / sqrt(run.states[1].L)
+    first, strong = product, run.states[1].L / sigma + view.lam2
+    strong_roots = 2 / sqrt(strong)
     for k, state in run.steps:
         A, L = 1 / state.rho, state.L
         if k > 1:
             product *= (1 + sqrt(sigma * lam / (4 * L))) ** 2
             sharp /= 1 - sqrt(lam / (L / sigma + view.lam2))
             roots += 1 / sqrt(L)
+            strong_roots += 1 / sqrt(L / sigma + view.lam2)
         assert product * ROUNDING <= A
         assert sharp * ROUNDING <= A
         assert sigma / 4 * roots**2 * ROUNDING <= A
+        assert first * strong / 4 * strong_roots**2 * ROUNDING <= A
 
 
 def test_ratio(run):

@@ -1,6 +1,7 @@
 """Lemmas inf_mem_recur and one_mem_fleq: J(x_k) ≤ q_k*, the minimum of the k-th estimate function, at every k.
 
-And lemma one_mem_qx: q_{k+1}(x) - J(x) ≤ (1 - θ)(q_k(x) - J(x)) for every x of the domain.
+And lemma one_mem_qx: q_{k+1}(x) - J(x) ≤ (1 - θ)(q_k(x) - J(x)) for every x of the domain; lemma one_mem_q_k_approx:
+q_k(x) ≤ ρ_k Δ(x, x₀) + Ψ(x) + the average of all linearizations (printed with L/σ b_k(0) for ρ_k: E14).
 """
 
 from __future__ import annotations
@@ -38,3 +39,11 @@ def test_one_memory_models_shrink_toward_the_objective(run):
                 noise = 1e-12 * (run.scale + abs(value))
                 assert value - J <= (1 - state.theta) * excess + noise, f"iteration {k}"
             excess = value - J
+
+
+def test_one_memory_models_lie_below_what_infinite_memory_would_keep(run):
+    for x in [*run.feasible(4), run.minimizer]:
+        for (k, state), minimum in zip(run.steps, run.model_minima, strict=True):
+            kept = state.rho * run.divergence(x, state.start) + state.minorant(x)
+            model = minimum + (state.rho + run.lam) * run.divergence(x, state.z)
+            assert model <= kept + 1e-11 * (run.scale + abs(kept)), f"iteration {k}"

@@ -1,9 +1,13 @@
-"""Theorems smooth_primal and smooth_dual: so many iterations, known beforehand, give a 2 eps-solution of the SVM.
+"""Theorems smooth_primal and smooth_dual, and the count without smoothing, on the SVM with bias.
+
+So many iterations, known beforehand, give a 2 eps-solution, and without smoothing a gap of eps.
 
 mu = eps/D. Primal, with Δ* = Δ(w*, x₀):
     k ≥ min{ √(4 D‖A‖²Δ*/(σ₁σ₂))/eps - 1,  1 + ½ ln(D‖A‖²Δ*/(σ₁σ₂ eps²)) / ln(1 + √(σ₁σ₂ λ eps/(4D‖A‖²))) }
 Dual, with M = max over Q of Δ(·, α₀) and L_f = ‖A‖²/(λσ₁):
     k ≥ min{ √(4 M L_f/(σ₂ eps)) - 1,  1 + ½ ln(M L_f/(σ₂ eps)) / ln(1 + √(σ₂ eps/(4 D L_f))) }
+None:
+    k ≥ √(4 M L_f/(σ₂ eps)) - 1, which is 2R/√(λ eps) - 1 with the printed bounds M ≤ 1/n and ‖A‖² ≤ n R² (E22)
 The printed counts have another factor 4 inside the logarithms, which is not needed (E24).
 """
 
@@ -11,6 +15,7 @@ from __future__ import annotations
 
 from math import ceil, log, log1p, sqrt
 
+import numpy as np
 import pytest
 
 from minorant import Problem, solve
@@ -78,3 +83,19 @@ def test_dual(kit, method, lam, eps):
     assert smooth - (problem.dual(alpha) - view.mu * problem.loss.prox(alpha)) <= eps + 1e-12
     assert problem.primal(w) - problem.dual(alpha) <= 2 * eps + 1e-12
     assert k < 4000
+
+
+@pytest.mark.parametrize("method", [AgmInf, AgmOne])
+@pytest.mark.parametrize(("lam", "eps"), [(1.0, 0.1), (1.0, 1e-3), (0.05, 0.1), (0.05, 1e-3)])
+def test_none(kit, method, lam, eps):
+    problem = problem_of(kit, lam, seed=23)
+    Lf = problem.norm**2 / lam
+    k = max(1, ceil(sqrt(4 * problem.loss.radius * Lf / eps) - 1))
+    X, _, _ = kit.draw(seed=23)
+    printed = ceil(2 * float(np.sqrt((X**2).sum(axis=1)).max()) / sqrt(lam * eps) - 1)
+    assert k <= printed < 4000
+    state = kit.trajectory(DualView(problem), method(adaptive=False), k)[k]
+    assert problem.primal(state.minorant.witness) - problem.dual(state.x.x) <= eps + 1e-12
+    r = solve(problem, smoothing="none", solver=method(adaptive=False), tol=0.0, max_iter=k)
+    assert r.certificate.gap <= eps + 1e-12
+    assert {row.mu for row in r.trace} == {0.0}

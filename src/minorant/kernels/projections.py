@@ -5,8 +5,8 @@
 | {l ≤ x ≤ u, ⟨s, x⟩ = z} | ½ Σ d_i (x_i - m_i)² | project_box_plane |
 | {0 ≤ x ≤ ν, Σ x = m} | ½ Σ d_i (x_i - m_i)² | project_capped_simplex |
 | {0 ≤ x ≤ ν, Σ x = 1} | KL(x ‖ e^a) | entropic_capped_simplex |
-| {γ‖x‖₁ + ½‖x‖² ≤ r} | ½‖x - g‖² | project_elastic_net_ball |
-| rows of an array, each {x ≥ 0, Σ x = m_i} | ½‖x - c‖² | project_simplex_blocks |
+| {γ‖x‖₁ + ½‖x‖² ≤ r} | ½ Σ d_i (x_i - g_i)² | project_elastic_net_ball |
+| rows of an array, each {x ≥ 0, Σ x = m_i} | ½ Σ d_i (x_i - c_i)² | project_simplex_blocks |
 
 These check their arguments; the kernels behind them (C++, or the twins of `_numpy_projections.py`) do not.
 """
@@ -222,11 +222,14 @@ def entropic_capped_simplex(log_weights: ArrayLike, cap: float) -> EntropicPoint
     return EntropicPoint(x, log_x)
 
 
-def project_elastic_net_ball(center: ArrayLike, radius: float, gamma: float) -> Projection:
+def project_elastic_net_ball(
+    center: ArrayLike, radius: float, gamma: float, weights: ArrayLike | None = None
+) -> Projection:
     """Project onto the ball of the elastic net, in linear time.
 
-    Solves  min ½‖x - center‖²  over  gamma ‖x‖₁ + ½ ‖x‖² ≤ radius.
-    The solution is x = soft(center, multiplier · gamma) / (1 + multiplier).
+    Solves  min ½ Σ weights_i (x_i - center_i)²  over  gamma ‖x‖₁ + ½ ‖x‖² ≤ radius.
+    The solution is x = soft(weights · center, multiplier · gamma) / (weights + multiplier). The multiplier has a closed
+    form where there are no weights; with them it is the root of a decreasing function, found to rounding.
 
     Parameters
     ----------
@@ -235,6 +238,8 @@ def project_elastic_net_ball(center: ArrayLike, radius: float, gamma: float) -> 
         Positive.
     gamma : float
         At least 0; with 0 the set is a Euclidean ball.
+    weights : array of shape (n,) or number, optional
+        Positive; without them all are 1.
 
     Returns
     -------
@@ -244,7 +249,7 @@ def project_elastic_net_ball(center: ArrayLike, radius: float, gamma: float) -> 
     Raises
     ------
     InputError
-        If a value is not finite, the radius is not positive, or gamma is negative.
+        If a value is not finite, the radius or a weight is not positive, or gamma is negative.
 
     Examples
     --------
@@ -257,14 +262,42 @@ def project_elastic_net_ball(center: ArrayLike, radius: float, gamma: float) -> 
         raise InputError(f"radius must be positive and finite; got {radius}")
     if not (np.isfinite(gamma) and gamma >= 0):
         raise InputError(f"gamma must be finite and at least 0; got {gamma}")
-    x, multiplier, _ = _core.elastic_net_ball(g, float(radius), float(gamma))
-    return Projection(x, multiplier)
+    if weights is None:
+        x, multiplier, _ = _core.elastic_net_ball(g, float(radius), float(gamma))
+        return Projection(x, multiplier)
+    b = _spread({"weights": weights}, g.size)["weights"]
+    _check_weights(b)
+    return _weighted_elastic_net_ball(g, float(radius), float(gamma), b)
 
 
-def project_simplex_blocks(centers: ArrayLike, mass: ArrayLike = 1.0, threads: int = 1) -> NDArray[np.float64]:
+def _weighted_elastic_net_ball(g: Vector, radius: float, gamma: float, b: Vector) -> Projection:
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import, and seldom used
+
+    def point(eta: float) -> Vector:
+        v = b * g
+        return np.asarray((v - np.clip(v, -eta * gamma, eta * gamma)) / (b + eta))
+
+    def excess(log_eta: float) -> float:
+        x = point(float(np.exp(log_eta)))
+        return (gamma * float(np.abs(x).sum()) + 0.5 * float((x * x).sum())) / radius - 1.0
+
+    # Lower end: η is too small to change x by more than rounding. Upper end: |x| ≤ |b g|/η, so the size of x is at most
+    # γ Σ|b g|/η + ½ Σ(b g)²/η², and each term at most r/2.
+    lower = float(np.log(1e-17 * b.min()))
+    v = np.abs(b * g)
+    upper = float(np.log(max(2.0 * gamma * v.sum() / radius, np.sqrt((v * v).sum() / radius), b.min())))
+    if excess(lower) <= 0:
+        return Projection(g.copy(), 0.0)
+    eta = float(np.exp(brentq(excess, lower, upper, xtol=1e-15, rtol=1e-15, maxiter=500)))
+    return Projection(point(eta), eta)
+
+
+def project_simplex_blocks(
+    centers: ArrayLike, mass: ArrayLike = 1.0, threads: int = 1, weights: ArrayLike | None = None
+) -> NDArray[np.float64]:
     """Project each row of an array onto a simplex, in linear time.
 
-    Solves  min ½‖x_i - centers_i‖²  over  x_i ≥ 0,  Σ_k x_ik = mass_i,  for each row i.
+    Solves  min ½ Σ_k weights_ik (x_ik - centers_ik)²  over  x_i ≥ 0,  Σ_k x_ik = mass_i,  for each row i.
 
     Parameters
     ----------
@@ -272,7 +305,9 @@ def project_simplex_blocks(centers: ArrayLike, mass: ArrayLike = 1.0, threads: i
     mass : array of shape (n,) or number
         At least 0.
     threads : int, default 1
-        The result does not depend on it.
+        The result does not depend on it. With weights there is one.
+    weights : array that spreads to shape (n, K), optional
+        Positive; without them all are 1.
 
     Returns
     -------
@@ -281,7 +316,7 @@ def project_simplex_blocks(centers: ArrayLike, mass: ArrayLike = 1.0, threads: i
     Raises
     ------
     InputError
-        If a value is not finite or a mass is negative.
+        If a value is not finite, a mass is negative, or a weight is not positive.
 
     Examples
     --------
@@ -295,4 +330,12 @@ def project_simplex_blocks(centers: ArrayLike, mass: ArrayLike = 1.0, threads: i
     _check_finite("mass", m)
     if not (m >= 0).all():
         raise InputError(f"mass must be at least 0; the least is {m.min()}")
-    return _core.simplex_blocks(c, m, threads)
+    if weights is None:
+        return _core.simplex_blocks(c, m, threads)
+    try:
+        b = np.ascontiguousarray(np.broadcast_to(np.asarray(weights, dtype=np.float64), c.shape))
+    except ValueError:
+        raise InputError(f"weights must spread to the shape of centers, {c.shape}; got {np.shape(weights)}") from None
+    _check_weights(b)
+    zero, one, cap = np.zeros(c.shape[1]), np.ones(c.shape[1]), np.full(c.shape[1], np.inf)
+    return np.stack([_core.box_plane(c[i], zero, cap, one, float(m[i]), b[i])[0] for i in range(c.shape[0])])

@@ -128,17 +128,23 @@ class Logistic(Separable):
 
 
 def _prox(v: Vector, mu: float, guess: Vector) -> Vector:
-    """The z with z + mu σ(z) = v: Newton's method, within the bracket [v - mu, v] where it would leave it."""
+    """The z with z + mu σ(z) = v: Newton's method in the bracket [v - mu, v], halved where the steps do not shrink.
+
+    For a large mu Newton's steps alone would go back and forth between the flat ends of σ.
+    """
     if mu == 0.0:
         return v
     low, high = v - mu, v
     z = np.clip(guess, low, high)
-    for _ in range(100):
+    last = np.full_like(v, mu)
+    for _ in range(200):
         t = expit(z)
         excess = z + mu * t - v
         if (np.abs(excess) <= 16.0 * EPS * (np.abs(z) + mu * t)).all():
             break
         low, high = np.where(excess < 0, z, low), np.where(excess > 0, z, high)
         newton = z - excess / (1.0 + mu * (t * (1.0 - t)))
-        z = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
+        good = (low <= newton) & (newton <= high) & (np.abs(newton - z) <= 0.5 * last)
+        new = np.where(good, newton, 0.5 * (low + high))
+        last, z = np.abs(new - z), new
     return z

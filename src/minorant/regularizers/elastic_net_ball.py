@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq
 
 from minorant.errors import InputError
 from minorant.geometry import Euclidean, Geometry, WeightedEuclidean
 from minorant.kernels import dot, project_elastic_net_ball
 from minorant.regularizers.base import FEASIBLE, Regularizer, positive
-from minorant.regularizers.l1 import soft
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,25 +78,8 @@ class ElasticNetBall(Regularizer):
     def argmin(self, s: Vector, t: float, geometry: Geometry, weight: float = 1.0) -> tuple[Vector, Vector]:
         b = self.quadratic(geometry)
         center = s / (-t * b)
-        if isinstance(b, float):
-            x = project_elastic_net_ball(center, self.radius, self.gamma).x
-            return x, x
-        x = self._project(center, b) if self.size(center) > self.radius else center
+        x = project_elastic_net_ball(center, self.radius, self.gamma, None if isinstance(b, float) else b).x
         return x, b * x
-
-    def _project(self, center: Vector, b: Vector) -> Vector:
-        def point(eta: float) -> Vector:
-            return np.asarray(soft(b * center, eta * self.gamma) / (b + eta))
-
-        def excess(log_eta: float) -> float:
-            return self.size(point(float(np.exp(log_eta)))) / self.radius - 1.0
-
-        # ½‖w‖² ≤ ½‖b m‖²/η² ≤ r at the upper end; at the lower one η is too small to change w by more than rounding.
-        upper = np.log(2.0 * max(self.multiplier(b * center), float(b.min())))
-        lower = np.log(1e-17 * float(b.min()))
-        if excess(lower) <= 0:
-            return center
-        return point(float(np.exp(brentq(excess, lower, upper, xtol=1e-15, rtol=1e-15, maxiter=500))))
 
     def strong_convexity(self, geometry: Geometry) -> float:
         self.quadratic(geometry)

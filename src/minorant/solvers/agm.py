@@ -43,11 +43,15 @@ class AcceleratedGradient(ABC):
     grow, shrink : float
         A rejected L is multiplied by `grow`; each iteration first tries the last L divided by `shrink`.
         In the long run an iteration costs 1 + log(shrink)/log(grow) trials.
+    restart : bool
+        In the primal scheme, start again from x where the momentum has turned back: it costs nothing, and is linear
+        where J grows quadratically though nothing proves it. A fixed mu and the dual schemes never start again.
     """
 
     adaptive: bool = True
     grow: float = 2.0
     shrink: float = 1.1
+    restart: bool = True
 
     def __post_init__(self) -> None:
         if not (self.grow > 1 and self.shrink >= 1):

@@ -37,7 +37,10 @@ class State:
 
 
 class Solver(Protocol):
-    """`init` gives the first state from a start point, `step` the next one."""
+    """`init` gives the first state from a start point, `step` the next one; `restart` lets a schedule begin anew."""
+
+    @property
+    def restart(self) -> bool: ...
 
     def init(self, view: View, start: Point, L: float | None = None) -> State: ...
 
