@@ -41,7 +41,10 @@ def wide(rows, columns, seed=0, noise=0.5):
 
 
 def make(name):
+    if name.startswith("growth_"):  # so many rows, all else the same
+        return text(int(name.removeprefix("growth_")), 20_000, 30)
     return {
+        "small_200": lambda: dense(200, 20),
         "text_1e6": lambda: text(20_000, 50_000, 50),
         "text_1e7": lambda: text(125_000, 200_000, 80),
         "dense_1e7": lambda: dense(50_000, 200),

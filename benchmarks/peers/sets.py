@@ -98,7 +98,7 @@ class Store:
         """X (CSR with 32-bit indices, or row-major; float64) and y (±1, or centered targets)."""
         path = self._path(name)
         if not path.exists():
-            self._write(path, *prepare(SETS[name], self.data))
+            self._write(path, *prepare(SETS.get(name) or Set(name, "", "generated", T), self.data))
         with np.load(path) as arrays:
             y = arrays["y"]
             if "X" in arrays:

@@ -52,7 +52,7 @@ def row(record, book):
             best = min(useful, key=lambda fit: fit["rel"], default=None)
         yield {
             "cell": record["cell"],
-            "split": SETS[cell.set].split,
+            "split": SETS[cell.set].split if cell.set in SETS else "",
             "target": target,
             "ours": ours["seconds"],
             "certified": ours["certified"],

@@ -14,6 +14,7 @@ import os
 import time
 import traceback
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,13 +22,13 @@ import scipy.sparse as sp
 from .problems import problem as problem_of
 
 SPAWN = multiprocessing.get_context("spawn")
-START = 180.0  # seconds for imports, compilation or reading a set
+START = 600.0  # seconds for imports, compilation or reading a set
 GRACE = {"minorant": 10.0}  # seconds beyond the cap before a worker is killed: ours stops by itself and proves its gap
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "BLIS_NUM_THREADS")
 
 
 def serve(pipe, package, store, threads):
-    """The body of the worker: answers ("offers", ...), ("warm", ...), ("load", ...), ("fit", ...)."""
+    """The body of the worker: answers ("offers", ...), ("warm", ...), ("load", ...), ("fit", ...), ("memory", ...)."""
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
@@ -36,7 +37,7 @@ def serve(pipe, package, store, threads):
     except Exception as error:
         pipe.send({"absent": f"{type(error).__name__}: {error}"})
         return
-    pipe.send({"version": _version(adapter.PACKAGE)})
+    pipe.send({"version": getattr(adapter, "VERSION", None) or _version(adapter.PACKAGE)})
     X, y = None, None
     while True:
         order, *args = pipe.recv()
@@ -51,7 +52,7 @@ def serve(pipe, package, store, threads):
                 answer = {}
             else:
                 offer, problem, level, cap = args
-                answer = _timed(adapter, offer, X, y, problem, level, threads, cap)
+                answer = (_weighed if order == "memory" else _timed)(adapter, offer, X, y, problem, level, threads, cap)
         except Exception:
             answer = {"error": traceback.format_exc(limit=-1).strip().splitlines()[-1][:200]}
         pipe.send(answer)
@@ -61,7 +62,7 @@ def _version(distribution):
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
-        return "from the sources"
+        return "of unknown version"
 
 
 def _timed(adapter, offer, X, y, problem, level, threads, cap):
@@ -79,6 +80,20 @@ def _timed(adapter, offer, X, y, problem, level, threads, cap):
     if _sum(X) != before:
         answer["error"] = "it changed its input"
     return answer
+
+
+def _weighed(adapter, offer, X, y, problem, level, threads, cap):
+    """The peak of the resident memory during a fit, beyond what was resident before (Linux only)."""
+    gc.collect()
+    before = _resident("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    solution = adapter.fit(offer, X, y, problem, level, threads, cap)
+    return {"extra": _resident("VmHWM") - before, "certified": solution.claim.get("certified")}
+
+
+def _resident(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(x for x in lines if x.startswith(field)).split()[1])
 
 
 def _sum(X):
@@ -155,7 +170,7 @@ class Worker:
             return []
         return self._ask(START, "offers", problem, shape, self._threads).get("offers", [])
 
-    def fit(self, offer, problem, level, sparse, cap):
+    def fit(self, offer, problem, level, sparse, cap, order="fit"):
         """The answer, or {"error": ...}; `seconds` of a killed fit are those it was given."""
         kind = (offer["name"], problem.cell.family, problem.bias, sparse)
         if self._process is None:
@@ -166,7 +181,7 @@ class Worker:
         if self._set != problem.cell.set:
             self._ask(START, "load", problem.cell.set)
             self._set = problem.cell.set
-        answer = self._ask(cap + GRACE.get(self.package, 0.2), "fit", offer["name"], problem, level, cap)
+        answer = self._ask(cap + GRACE.get(self.package, 0.2), order, offer["name"], problem, level, cap)
         if answer.get("killed"):
             answer["seconds"] = cap
         return answer

@@ -7,13 +7,14 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from minorant import ElasticNet, LinearSVC, LogisticRegression
+from minorant import ElasticNet, LinearSVC, LogisticRegression, __version__
 from minorant.certificate import Status
 from minorant.estimators import NotCertified
 
 from . import Offer, Solution
 
 PACKAGE = "minorant"
+VERSION = __version__  # also where the sources are not installed
 LEVELS = (1e-3, 1e-6)
 
 
