@@ -130,7 +130,7 @@ def dual(problem, X, y, slopes, *, primal=inf, shrink=False):
         conjugate += off * off / (2 * lam)
     elif problem.bias == "free":
         conjugate += abs(off) * _largest_bias(problem, X, y, primal)
-    return float(np.mean(gain(t, y))) - conjugate
+    return float(np.mean(gain(t, y)) - conjugate)
 
 
 def _largest_bias(problem, X, y, value):
