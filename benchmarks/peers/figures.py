@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from math import log
 from statistics import median
 
 import numpy as np
@@ -14,6 +13,7 @@ from .campaign import machine, summary
 from .problems import Cell
 from .race import OURS, TARGETS, Race, Rules
 from .sets import SETS, stored
+from .tables import mean
 from .worker import Worker, limit_threads
 
 OFFER = {"name": OURS, "levels": TARGETS}
@@ -201,10 +201,6 @@ FIGURES = {"growth": growth, "threads": threads, "memory": memory, "bias": bias,
 
 def wanted(campaign, options, name):
     return (not options.sets or name in options.sets.split(",")) and campaign.store.available(name)
-
-
-def mean(ratios):
-    return float(np.exp(np.mean([log(r) for r in ratios]))) if ratios else float("nan")
 
 
 def write(name, campaign, options):

@@ -31,7 +31,8 @@ PROTOCOL = """\
 - The chosen fits are repeated in turns, at least {repeats} times, and the median counts; peers slower than three times
   the best keep the single time of the sweep (~). A sweep is cut where a fit takes longer than ten times the best.
 - Best peer: the fastest that meets the target. †: none does, so the one that came closest counts, with its time at that
-  point. *: it penalizes the bias, and is measured on that objective and its own J*.
+  point. *: it penalizes the bias, and is measured on that objective and its own J*. It counts; the
+  column "same bias" has the geometric mean without such peers.
 - J* is the lowest value ever returned; where the best lower bound known is more than 1e-7 (relative) below it, the row
   is marked ?.
 - ratio = best peer's time / ours. A row that we do not certify within the cap of {cap:g} s is "open" and a loss.
@@ -91,8 +92,8 @@ def page(about, records, rows, options, stem):
         "",
         "## Summary",
         "",
-        "| problem | target | sets | rows | geometric mean | wins | losses | open | no peer there | worst |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| problem | target | sets | rows | geometric mean | same bias | wins | losses | open | no peer | worst |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     )
     groups = defaultdict(list)
     for r in rows:
@@ -103,10 +104,10 @@ def page(about, records, rows, options, stem):
             for sets in ("all", "tuning", "held out"):
                 a = aggregate(groups[family, target, sets])
                 if a:
-                    yield (
-                        f"| {NAMES[family]} | {target:.0e} | {sets} | {a['rows']} | **{a['mean']:.2f}** | {a['wins']} "
-                        f"| {a['losses']} | {a['open']} | {a['unreached']} | {a['worst']:.2f} ({a['worst_row']}) |"
-                    )
+                    cells = [NAMES[family], f"{target:.0e}", sets, a["rows"], f"**{a['mean']:.2f}**"]
+                    cells += [f"{a['same_mean']:.2f}", a["wins"], a["losses"], a["open"], a["unreached"]]
+                    cells += [f"{a['worst']:.2f} ({a['worst_row']})"]
+                    yield "| " + " | ".join(map(str, cells)) + " |"
     yield from ("", f"![ratios]({stem}.svg)", "")
     for family, spec in FAMILIES.items():
         mine = [r for r in rows if r["cell"]["family"] == family]
@@ -174,7 +175,7 @@ def plot(rows, path):
     for split, color in colors.items():
         axes[0, 0].plot([], [], "o", color=color, label=split)
     axes[0, 0].plot([], [], "|", color="black", ms=14, label="geometric mean")
-    axes[0, 0].legend(fontsize=6)
-    figure.tight_layout()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="upper center", ncols=3, fontsize=7)
+    figure.tight_layout(rect=(0, 0, 1, 0.95))
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)

@@ -45,11 +45,8 @@ def row(record, book):
     for target in TARGETS:
         ours = next(fit for fit in peers[OURS] if fit["level"] == target)
         others = [at(fits, target) for name, fits in peers.items() if name != OURS]
-        reached = [fit for fit in others if fit["reached"]]
-        useful = [fit for fit in others if fit["rel"] < inf]
-        best = min(reached, key=lambda fit: fit["seconds"], default=None)
-        if best is None:
-            best = min(useful, key=lambda fit: fit["rel"], default=None)
+        best = best_of(others)
+        same = best_of([fit for fit in others if not fit["penalized"]])
         yield {
             "cell": record["cell"],
             "split": SETS[cell.set].split if cell.set in SETS else "",
@@ -60,6 +57,7 @@ def row(record, book):
             "optimum_gap": (entry["J"] - entry["D"]) / entry["J"] if entry["J"] < inf else inf,
             "best": best,
             "ratio": best["seconds"] / ours["seconds"] if best else None,
+            "same_ratio": same["seconds"] / ours["seconds"] if same else None,  # without those that penalize the bias
             "peers": sorted(others, key=lambda fit: (not fit["reached"], fit["seconds"])),
         }
 
@@ -73,6 +71,18 @@ def at(fits, target):
     return {**min(fits, key=lambda fit: (fit["rel"], fit["seconds"])), "reached": False}
 
 
+def best_of(fits):
+    """The fastest that meets the target; the closest, where none does."""
+    reached = [fit for fit in fits if fit["reached"]]
+    if reached:
+        return min(reached, key=lambda fit: fit["seconds"])
+    return min((fit for fit in fits if fit["rel"] < inf), key=lambda fit: fit["rel"], default=None)
+
+
+def mean(ratios):
+    return exp(sum(map(log, ratios)) / len(ratios)) if ratios else float("nan")
+
+
 def aggregate(rows):
     """Geometric mean of the ratios, wins, losses and the worst row; rows that we did not certify count as losses."""
     valid = [r for r in rows if r["ratio"] is not None]
@@ -81,7 +91,8 @@ def aggregate(rows):
     worst = min(valid, key=lambda r: r["ratio"])
     return {
         "rows": len(valid),
-        "mean": exp(sum(log(r["ratio"]) for r in valid) / len(valid)),
+        "mean": mean([r["ratio"] for r in valid]),
+        "same_mean": mean([r["same_ratio"] for r in valid if r["same_ratio"]]),
         "wins": sum(r["ratio"] > 1 and r["certified"] for r in valid),
         "losses": sum(r["ratio"] <= 1 or not r["certified"] for r in valid),
         "open": sum(not r["certified"] for r in valid),
