@@ -1,0 +1,186 @@
+"""The data sets: real ones from a folder, scikit-learn's own, and generated ones; prepared once and kept.
+
+A folder of data has one directory a set, with LIBSVM text (plain or compressed) or the files named below. Text counts
+become unit-row tf-idf; raw dense columns are standardized; targets are centered. `split` says which sets were looked
+at while the solvers were tuned; the others are held out and reported apart.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import generated
+
+
+@dataclass(frozen=True)
+class Set:
+    name: str
+    file: str  # in the folder of data; "" for sets that need none
+    kind: str  # how it is prepared
+    split: str  # "tuning" or "held out"
+    task: str = "labels"  # "labels", "targets", or "both": labels that serve as targets too
+    positive: tuple[int, ...] | None = None  # the labels that count as +1; None: the largest
+    p: int | None = None
+
+
+T, H = "tuning", "held out"
+COMP = (2, 3, 4, 5, 6)  # the comp.* groups
+SETS = {
+    s.name: s
+    for s in (
+        Set("a9a", "a9a/a9a.xz", "sparse", T),
+        Set("w8a", "w8a/w8a.xz", "sparse", T),
+        Set("ijcnn1", "ijcnn1/ijcnn1.xz", "dense", T),
+        Set("reuters", "reuters_moneyfx/reuters.trn.xz", "sparse", T),
+        Set("news_bigram", "20newsgroups/20news_binary_bigram_counts.xz", "counts", T),
+        Set("mnist8", "mnist/train-images-idx3-ubyte.xz", "mnist", T, positive=(8,)),
+        Set("leukemia", "leukemia/leukemia.train.xz", "standardize", T, "both"),
+        Set("svmguide1", "svmguide1/svmguide1.xz", "standardize", T),
+        Set("german", "german.numer/german.numer.xz", "standardize", T),
+        Set("letter_a", "letter/letter.xz", "standardize", T, positive=(1,)),
+        Set("news20_1", "news20_multiclass/news20.xz", "counts", T, positive=(1,)),
+        Set("yeast4", "yeast4/yeast4.xz", "standardize", T),
+        Set("svmlight_demo", "svmlight_example1/train.xz", "sparse", T),
+        Set("cal_housing", "cal_housing/cal_housing.xz", "standardize", T, "targets"),
+        Set("diabetes_lars", "diabetes_lars/diabetes_lars.csv.xz", "csv", T, "targets"),
+        Set("phishing", "phishing/phishing.xz", "sparse", H),
+        Set("mushrooms", "mushrooms/mushrooms.xz", "sparse", H),
+        Set("news_comp", "20newsgroups/20news_unigram_counts.train.xz", "counts", H, "both", COMP),
+        Set("spambase", "spambase/spambase.xz", "standardize", H),
+        Set("magic04", "magic04/magic04.xz", "standardize", H),
+        Set("movie_reviews", "movie_reviews/movie_reviews_counts.xz", "counts", H),
+        Set("sms_spam", "sms_spam/sms_counts.xz", "counts", H),
+        Set("madelon", "madelon/madelon.xz", "standardize", H, "both"),
+        Set("higgs7k", "higgs7k/higgs7k.train.xz", "standardize", H),
+        Set("skin_nonskin", "skin_nonskin/skin_nonskin.xz", "standardize", H),
+        Set("colon_cancer", "colon_cancer/colon_cancer.xz", "log", H),
+        Set("ada_agnostic", "ada_agnostic/ada_agnostic.xz", "scale", H),
+        Set("rcv1_sample", "rcv1_vw_sample/rcv1_small.train.xz", "sparse", H, p=47236),
+        Set("mammography", "mammography/mammography.xz", "standardize", H),
+        Set("oil_spill", "oil_spill/oil_spill.xz", "standardize", H),
+        Set("yeast6", "yeast6/yeast6.xz", "standardize", H),
+        Set("riboflavin", "riboflavin/riboflavin.xz", "standardize", H, "targets"),
+        Set("abalone", "abalone/abalone.xz", "standardize", H, "targets"),
+        Set("breast_cancer", "", "bundled", T),
+        Set("digits8", "", "bundled", H, positive=(8,)),
+        Set("diabetes", "", "bundled", H, "targets"),
+        Set("text_1e6", "", "generated", T, "both"),
+        Set("text_1e7", "", "generated", H),
+        Set("dense_1e7", "", "generated", H),
+        Set("low_2e6", "", "generated", T),
+        Set("wide_1e6", "", "generated", T, "targets"),
+        Set("wide_1e7", "", "generated", H, "targets"),
+    )
+}
+QUICK = ("sms_spam", "breast_cancer", "diabetes")
+
+
+class Store:
+    """The prepared sets, as files in a folder that the workers read too."""
+
+    def __init__(self, folder, data=None):
+        self.folder, self.data = Path(folder), None if data is None else Path(data)
+
+    def available(self, name):
+        file = SETS[name].file
+        return not file or self._path(name).exists() or (self.data is not None and (self.data / file).exists())
+
+    def _path(self, name):
+        return self.folder / "sets" / f"{name}.npz"
+
+    def load(self, name):
+        """X (CSR with 32-bit indices, or row-major; float64) and y (±1, or centered targets)."""
+        path = self._path(name)
+        if not path.exists():
+            self._write(path, *prepare(SETS.get(name) or Set(name, "", "generated", T), self.data))
+        with np.load(path) as arrays:
+            y = arrays["y"]
+            if "X" in arrays:
+                return arrays["X"], y
+            parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+            return sp.csr_matrix(parts, shape=tuple(arrays["shape"])), y
+
+    @staticmethod
+    def _write(path, X, y):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(".part.npz")
+        if sp.issparse(X):
+            X = sp.csr_matrix(X)
+            X.sum_duplicates()
+            index = {"indices": X.indices.astype(np.int32), "indptr": X.indptr.astype(np.int32), "shape": X.shape}
+            np.savez(temporary, y=y, data=X.data.astype(np.float64), **index)
+        else:
+            np.savez(temporary, y=y, X=np.ascontiguousarray(X, dtype=np.float64))
+        temporary.rename(path)
+
+
+def stored(X):
+    """Number of stored values, and their bytes."""
+    if sp.issparse(X):
+        return X.nnz, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    return X.size, X.nbytes
+
+
+def prepare(spec, data):
+    X, y = _read(spec, data)
+    if spec.kind == "counts":
+        X = tfidf(X)
+    elif spec.kind == "scale":
+        largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
+        X = X @ sp.diags_array(1 / np.where(largest > 0, largest, 1))
+    elif spec.kind in ("standardize", "log", "csv", "dense", "bundled"):
+        X = X.toarray() if sp.issparse(X) else X
+        if spec.kind != "dense":
+            X = np.log(np.maximum(X, 1)) if spec.kind == "log" else X
+            spread = X.std(axis=0)
+            X = (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0]
+    if spec.task == "targets":
+        return X, y - y.mean()
+    return X, np.where(np.isin(y, spec.positive) if spec.positive else y == y.max(), 1.0, -1.0)
+
+
+def _read(spec, data):
+    if spec.kind == "generated":
+        return generated.make(spec.name)
+    if spec.kind == "bundled":
+        from sklearn import datasets  # noqa: PLC0415
+
+        load = {"breast_cancer": "load_breast_cancer", "digits8": "load_digits", "diabetes": "load_diabetes"}
+        return getattr(datasets, load[spec.name])(return_X_y=True)
+    path = data / spec.file
+    if spec.kind == "mnist":
+        images = _idx(path)
+        labels = _idx(path.with_name(path.name.replace("images-idx3", "labels-idx1")))
+        return sp.csr_matrix(images.reshape(labels.size, -1) / 255.0), labels
+    if spec.kind == "csv":  # a line of names; the targets are the first column
+        with lzma.open(path, "rt") as file:
+            table = np.loadtxt(file, delimiter=",", skiprows=1)
+        return table[:, 1:], table[:, 0]
+    from minorant.io import load_svmlight  # noqa: PLC0415
+
+    return load_svmlight(path, n_features=spec.p)
+
+
+def _idx(path):
+    opener = lzma.open if path.suffix == ".xz" else gzip.open
+    with opener(path) as file:
+        content = file.read()
+    axes = content[3]
+    shape = np.frombuffer(content, ">u4", axes, offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
+
+
+def tfidf(X):
+    """(1 + log count) · log(n / document frequency), rows of unit length."""
+    X = sp.csr_matrix(X, copy=True)
+    n, p = X.shape
+    frequency = np.bincount(X.indices, minlength=p)
+    X.data = (1 + np.log(X.data)) * np.log(n / np.maximum(frequency, 1))[X.indices]
+    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    return sp.csr_matrix(sp.diags_array(1 / np.where(norms > 0, norms, 1)) @ X)
