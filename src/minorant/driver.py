@@ -71,7 +71,7 @@ def solve(
     problem : Problem
     tol : float, default 1e-3
         The promise: J(w) - min J ≤ tol·|J(w)|, for the exact J.
-    solver : {"auto", "agm-inf", "agm-1", "excessive-gap"} or Solver, default "auto"
+    solver : {"auto", "agm-inf", "agm-1", "excessive-gap", "newton", "dual-coordinates"} or Solver, default "auto"
         "auto" is "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
         "excessive-gap" is the solver of decreasing smoothing, and of no other.
     smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"

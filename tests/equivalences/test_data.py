@@ -98,7 +98,10 @@ def test_weight_zero_costs_nothing(least):
     absent, present = problem(X, y), problem(wild, np.r_[y, 1.0], weight=weight)
     assert present.norm == pytest.approx(absent.norm, rel=1e-13)
     assert present.loss.radius == pytest.approx(absent.loss.radius, rel=1e-13)
-    assert solve(present, tol=1e-4).n_iter == solve(absent, tol=1e-4).n_iter
+    steps = [solve(p, tol=1e-4, smoothing="primal").n_iter for p in (present, absent)]
+    assert steps[0] == steps[1]
+    steps = [solve(p, tol=1e-4).n_iter for p in (present, absent)]  # these visit the rows in another order
+    assert steps[0] <= 1.5 * steps[1] + 2
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])

@@ -25,7 +25,7 @@ class Spy:
     """A solver that counts the trials of the one it wraps."""
 
     def __init__(self, method):
-        self.method, self.trials = method, 0
+        self.method, self.trials, self.restart = method, 0, method.restart
 
     def init(self, view, start, L=None):
         return self.method.init(view, start, L)

@@ -21,7 +21,7 @@ from minorant.linear import Run, fit_classifier
 from minorant.machine import resolve_threads
 from minorant.multiclass import JointCertificate, fit_joint
 from minorant.schedules import SMOOTHINGS
-from minorant.solvers import SOLVERS
+from minorant.solvers import LINEAR, SOLVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ class NotCertified(ConvergenceWarning):  # type: ignore[misc]
 SOLVING: dict[str, list[Any]] = {
     "fit_intercept": ["boolean"],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "solver": [StrOptions({"auto", "excessive-gap", *SOLVERS})],
+    "solver": [StrOptions({"auto", "excessive-gap", *LINEAR, *SOLVERS})],
     "smoothing": [StrOptions(set(SMOOTHINGS))],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "max_time": [Interval(Real, 0, None, closed="neither"), None],
@@ -201,12 +201,12 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) 
 
 
 def log_progress(verbose: int) -> Callable[[int, Progress], None] | None:
-    """A callback that logs the gap every 100 iterations on the logger "minorant"."""
+    """A callback that logs the gap on the logger "minorant": of the first ten iterations, every tenth, every 100th."""
     if not verbose:
         return None
 
     def callback(row: int, p: Progress) -> None:
-        if p.iteration % 100 == 0:
+        if p.iteration % (1 if p.iteration <= 10 else 10 if p.iteration <= 100 else 100) == 0:
             message = "row %d, iteration %d: J = %.8g, lower bound = %.8g, gap = %.2e"
             logger.info(message, row, p.iteration, p.primal, p.dual, p.primal - p.dual)
 

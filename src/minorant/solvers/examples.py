@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from minorant import kernels
+from minorant.errors import InputError
 from minorant.geometry import Euclidean
 from minorant.operators import Counting, RowMatrix, Rows
 from minorant.regularizers import L2
@@ -51,6 +52,10 @@ class Examples:
         self.n, self.p = matrix.shape
         self.size = self.p + scalar.bias  # unknowns of Newton's method
         self._phi = (scalar.logistic, scalar.shape)
+        with np.errstate(over="ignore"):
+            self.norm2 = np.square(matrix.row_norms())
+        if not np.isfinite(self.norm2).all():
+            raise InputError("the data are too large: the squares of their entries overflow; scale the columns first")
         self.unit = 1.0  # of r, for margins
         if problem.loss.signs is None:  # for targets, their spread
             spread = np.square(scalar.offset - kernels.dot(scalar.c, scalar.offset))
@@ -104,7 +109,7 @@ class Examples:
     ) -> tuple[float, float, int]:
         """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were."""
         f = self.scalar
-        rho = 0.1 * float(self.norm2.mean()) if f.bias else 0.0
+        rho = 0.1 * kernels.dot(f.c, self.norm2) if f.bias else 0.0
         scale = f.c / self.lam
         bias, excess, count = self.matrix.sweeps(
             *self._phi, scale, f.offset, f.direction, self.norm2, rho, most, enough / self.lam, seed, t, w, bias
@@ -112,10 +117,3 @@ class Examples:
         self.A.dots += count
         self.A.tdots += count
         return bias, self.lam * excess, count
-
-    @property
-    def norm2(self) -> Vector:
-        """‖x_i‖² of every row."""
-        if not hasattr(self, "_norm2"):
-            self._norm2 = np.square(self.matrix.row_norms())
-        return self._norm2
