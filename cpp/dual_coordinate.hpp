@@ -121,7 +121,7 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
             shuffle(active.data() + begin, end - begin);
             for (std::size_t k = begin; k < end; ++k) {
                 const std::size_t i = active[k];
-                const double old = t[i], q = p.scale[i] * (p.norm2[i] + p.rho);
+                const double old = t[i], q = std::max(p.scale[i] * (p.norm2[i] + p.rho), 1e-300);
                 const double r = p.sign[i] * (X.dot(i, weights) + bias) - p.offset[i];
                 if (loss.held(r, old) > limit) {
                     active[k] |= 0x80000000u;

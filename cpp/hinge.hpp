@@ -104,6 +104,8 @@ inline double hinge_bias(const Samples& s, int threads) {
     const bool held = before < enough && before + total_weight(kinks) > beyond;
     if (!held) before = collect_kinks(s, {-infinity, infinity}, kinks);
 
+    if (kinks.empty()) return std::numeric_limits<double>::quiet_NaN();  // no score is a number
+
     double reached, further;
     const std::size_t count = weighted_rank(kinks, enough - before, false, reached);
     const double low = kinks[count - 1].at;

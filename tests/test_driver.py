@@ -50,9 +50,9 @@ class TestStatuses:
         assert r.n_iter == len(r.trace)
 
     def test_max_iter(self):
-        r = solve(problem(), tol=1e-9, max_iter=7)
+        r = solve(problem(), tol=1e-9, max_iter=2)
         assert r.certificate.status is Status.MAX_ITER
-        assert r.n_iter == 7
+        assert r.n_iter == 2
         assert 1e-9 < r.certificate.relative_gap < np.inf
 
     def test_max_time(self):
@@ -106,7 +106,8 @@ class TestTrace:
             assert new.dual >= old.dual
             assert new.seconds >= old.seconds
             assert new.products > old.products
-            if smoothing != "decreasing" and solver != "excessive-gap":  # which begins anew, at a larger mu
+            # decreasing smoothing begins anew, at a larger mu; dual coordinates, with which "auto" begins, have none
+            if smoothing not in ("auto", "decreasing") and solver != "excessive-gap":
                 assert new.mu <= old.mu
         assert all(row.dual <= row.primal and row.L > 0 for row in t)
         assert (t[-1].primal, t[-1].dual) == (r.certificate.primal, r.certificate.dual)

@@ -72,10 +72,11 @@ def solve(
     tol : float, default 1e-3
         The promise: J(w) - min J ≤ tol·|J(w)|, for the exact J.
     solver : {"auto", "agm-inf", "agm-1", "excessive-gap", "newton", "dual-coordinates"} or Solver, default "auto"
-        "auto" is "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
+        "auto" is the fastest known for the problem: for linear models with L2 dual coordinates and then Newton's
+        method (`minorant.solvers.linear` has the rule), else "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
         "excessive-gap" is the solver of decreasing smoothing, and of no other.
     smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
-        "auto" is "primal", for every problem. "dual" and "none" need a strongly convex regularizer; they can be
+        "auto" is "primal", unless a solver smooths by itself. "dual" and "none" need a strongly convex regularizer; they can be
         several times faster where there are far more columns than examples. See `minorant.schedules`.
     mu : float, optional
         Smooth by this much, once and for all: for "primal" and "dual". A solution of the smoothed problem is one of
@@ -117,7 +118,10 @@ def solve(
         elif patience.exhausted(best.gap) and mu is None:  # a fixed mu stops the gap, not rounding
             status = Status.STALLED
     alpha = problem.loss.project(best.alpha)
-    certificate = Certificate(best.primal, best.dual, alpha, status, problem.A.products - products)
+    dual = best.dual
+    if best.primal < dual <= best.primal + 1e-13 * abs(best.primal):  # rounding: a lower bound that is lower is one too
+        dual = best.primal
+    certificate = Certificate(best.primal, dual, alpha, status, problem.A.products - products)
     return Result(best.w, problem.loss.intercept(best.image), certificate, len(trace), tuple(trace))
 
 

@@ -109,7 +109,7 @@ class Examples:
     ) -> tuple[float, float, int]:
         """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were."""
         f = self.scalar
-        rho = 0.1 * kernels.dot(f.c, self.norm2) if f.bias else 0.0
+        rho = (0.1 * kernels.dot(f.c, self.norm2) or 1.0) if f.bias else 0.0
         scale = f.c / self.lam
         bias, excess, count = self.matrix.sweeps(
             *self._phi, scale, f.offset, f.direction, self.norm2, rho, most, enough / self.lam, seed, t, w, bias
