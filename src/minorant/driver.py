@@ -30,7 +30,7 @@ __all__ = ["Progress", "Result", "solve"]
 
 
 class Progress(NamedTuple):
-    """One row of the trace: the best bounds after so many iterations."""
+    """One row of the trace: the best bounds after so many iterations. L is 0 for solvers that have none."""
 
     iteration: int
     seconds: float
@@ -73,11 +73,12 @@ def solve(
         The promise: J(w) - min J ≤ tol·|J(w)|, for the exact J.
     solver : {"auto", "agm-inf", "agm-1", "excessive-gap", "newton", "dual-coordinates"} or Solver, default "auto"
         "auto" is the fastest known for the problem: for linear models with L2 dual coordinates and then Newton's
-        method (`minorant.solvers.linear` has the rule), else "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
+        method (`minorant.solvers.linear` has the rule), else "agm-inf" with adaptive L.
+        Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
         "excessive-gap" is the solver of decreasing smoothing, and of no other.
     smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
-        "auto" is "primal", unless a solver smooths by itself. "dual" and "none" need a strongly convex regularizer; they can be
-        several times faster where there are far more columns than examples. See `minorant.schedules`.
+        "auto" is "primal", unless a solver smooths by itself. "dual" and "none" need a strongly convex
+        regularizer; they can be several times faster where there are far more columns than examples. See `minorant.schedules`.
     mu : float, optional
         Smooth by this much, once and for all: for "primal" and "dual". A solution of the smoothed problem is one of
         the exact problem up to mu·D, with D the `radius` of the loss, so mu = eps/D gives 2·eps after as many

@@ -186,8 +186,9 @@ def test_progress_is_logged_where_asked_for(diabetes, caplog):
         ElasticNetCV(alphas=3, cv=2).fit(*diabetes)
         assert not caplog.messages
         ElasticNetCV(alphas=3, cv=2, verbose=1).fit(*diabetes)
-    assert len([m for m in caplog.messages if m.startswith("fold")]) == 6
-    assert caplog.messages[-1].startswith("fold 2 of 2, alpha = ")
+    folds = [m for m in caplog.messages if m.startswith("fold")]
+    assert len(folds) == 6
+    assert folds[-1].startswith("fold 2 of 2, alpha = ")
 
 
 @pytest.mark.parametrize(
