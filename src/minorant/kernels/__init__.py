@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from minorant._native import core_or
 from minorant.kernels import _numpy
+from minorant.kernels.multivariate import WorstLabeling, multivariate_max
 from minorant.kernels.projections import (
     EntropicPoint,
     Projection,
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = [
     "EntropicPoint",
     "Projection",
+    "WorstLabeling",
     "entropic_capped_simplex",
+    "multivariate_max",
     "native",
     "project_box_plane",
     "project_capped_simplex",

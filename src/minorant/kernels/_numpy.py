@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels._numpy_multivariate import count_scan, f_scan, flip_from, flip_gains, flip_top, gmean_scan
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "box_plane",
     "check_csr",
+    "count_scan",
     "csr_dot",
     "csr_row_norms",
     "csr_tdot",
@@ -36,6 +38,11 @@ __all__ = [
     "dot",
     "elastic_net_ball",
     "entropic_cap",
+    "f_scan",
+    "flip_from",
+    "flip_gains",
+    "flip_top",
+    "gmean_scan",
     "hinge",
     "simplex_blocks",
     "smoothed_hinge",

@@ -1,0 +1,132 @@
+"""The oracles of whole-sample measures in plain NumPy.
+
+gain_i = -2 c_i y_i s_i is what a flip of example i adds to Σ c_i s_i (y'_i - y_i). Gains of a class come sorted,
+ascending; S(k) is the sum of its k largest. The scans return the largest Δ(b, c) + S₊(b) + S₋(c), with b and c.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from minorant.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+    Worst = tuple[float, int, int]
+
+
+def _gains(scores: Vector, y: Vector, weights: Vector) -> Vector:
+    scale = 2.0 * weights if weights.size else 2.0 / max(scores.size, 1)
+    return np.asarray(scale * (-y * scores))
+
+
+def flip_gains(scores: Vector, y: Vector, weights: Vector) -> tuple[Vector, int]:
+    """The gains of the positives, in order, then those of the negatives; and the number of positives.
+
+    No weights: 1/n each. Refuses scores that are not finite and labels other than ±1.
+    """
+    for name, bad, values in (("scores", ~np.isfinite(scores), scores), ("labels", np.abs(y) != 1, y)):
+        if bad.any():
+            i = int(np.flatnonzero(bad)[0])
+            allowed = "finite; score" if name == "scores" else "+1 or -1; label"
+            raise InputError(f"{name} must be {allowed} {i} is {float(values[i])}")
+    gains = _gains(scores, y, weights)
+    return np.concatenate([gains[y > 0], gains[y < 0]]), int((y > 0).sum())
+
+
+def flip_top(scores: Vector, y: Vector, weights: Vector, pos: Vector, b: int, neg: Vector, c: int) -> Vector:
+    """1 for the b positives and the c negatives of largest gain, the first of equal ones; 0 for the others."""
+    gains, flipped = _gains(scores, y, weights), np.zeros(y.size)
+    for sign, k in ((1.0, b), (-1.0, c)):
+        index = np.flatnonzero(y == sign)
+        flipped[index[np.argsort(-gains[index], kind="stable")[:k]]] = 1.0
+    return flipped
+
+
+def flip_from(scores: Vector, y: Vector, weights: Vector, pos: float, neg: float) -> Vector:
+    """1 for the positives of at least the gain `pos` and the negatives of at least `neg`; 0 for the others."""
+    return (_gains(scores, y, weights) >= np.where(y > 0, pos, neg)).astype(np.float64)
+
+
+def top_sums(ascending: Vector) -> Vector:
+    """S(0), ..., S(n)."""
+    return np.concatenate([[0.0], np.cumsum(ascending[::-1])])
+
+
+def f_scan(pos: Vector, neg: Vector, beta2: float) -> Worst:
+    """Δ = 1 - Fβ."""
+
+    def loss(b: Vector, c: Vector) -> Vector:
+        return (beta2 * b + c) / ((1.0 + beta2) * pos.size - b + c)
+
+    return concave_scan(top_sums(pos), top_sums(neg), loss)
+
+
+def gmean_scan(pos: Vector, neg: Vector) -> Worst:
+    """Δ = 1 - the geometric mean of the recalls."""
+
+    def loss(b: Vector, c: Vector) -> Vector:
+        return np.asarray(1.0 - np.sqrt((pos.size - b) / pos.size * ((neg.size - c) / neg.size)))
+
+    return submodular_scan(top_sums(pos), top_sums(neg), loss)
+
+
+def count_scan(pos: Vector, neg: Vector, count: int, rate: float) -> Worst:
+    """Δ = 1 - rate (n₊ - b) for labelings with `count` predicted positives; the true one has Δ = 0."""
+    up, down = top_sums(pos), top_sums(neg)
+    b = np.arange(max(0, pos.size - count), min(pos.size, pos.size + neg.size - count) + 1)
+    c = b + count - pos.size
+    values = 1.0 - rate * (pos.size - b) + up[b] + down[c]
+    best = int(np.argmax(values))
+    return (float(values[best]), int(b[best]), int(c[best])) if values[best] > 0 else (0.0, 0, 0)
+
+
+def concave_scan(up: Vector, down: Vector, loss: Callable[[Vector, Vector], Vector]) -> Worst:
+    """For a Δ that is concave in c: for all b at once, bisect for the first c from which on Δ + S₋ does not rise."""
+    b = np.arange(up.size, dtype=np.float64)
+    low, high = np.zeros(up.size, np.int64), np.full(up.size, down.size - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        after = np.minimum(middle + 1, down.size - 1)
+        rise = loss(b, after.astype(np.float64)) - loss(b, middle.astype(np.float64)) + (down[after] - down[middle])
+        low, high = np.where(rise > 0, after, low), np.where(rise > 0, high, middle)
+    return _best(b.astype(np.int64), low, up, down, loss)
+
+
+def submodular_scan(up: Vector, down: Vector, loss: Callable[[Vector, Vector], Vector]) -> Worst:
+    """For Δ(b+1, c) - Δ(b, c) that never rises with c: the best c never rises with b.
+
+    Rows are solved middle first: each halves the columns that the rows around it have left.
+    """
+    n_rows = up.size
+    best = np.full(n_rows + 2, 0)
+    best[0], best[-1] = down.size - 1, 0  # row b is kept at b + 1, between two rows that bind nobody
+    step = 1 << int(n_rows).bit_length()
+    while step > 1:
+        rows = np.arange(step // 2, n_rows + 1, step)
+        lower, upper = best[np.minimum(rows + step // 2, n_rows + 1)], best[rows - step // 2]
+        width = upper - lower + 1
+        start = np.concatenate([[0], np.cumsum(width)])
+        row = np.repeat(np.arange(rows.size), width)
+        c = np.arange(start[-1]) - start[row] + lower[row]
+        values = loss((rows[row] - 1).astype(np.float64), c.astype(np.float64)) + down[c]
+        top = np.maximum.reduceat(values, start[:-1])
+        first = np.flatnonzero(values == top[row])
+        _, keep = np.unique(row[first], return_index=True)
+        best[rows] = c[first[keep]]
+        step //= 2
+    return _best(np.arange(n_rows), best[1:-1], up, down, loss)
+
+
+def _best(
+    b: NDArray[np.int64], c: NDArray[np.int64], up: Vector, down: Vector, loss: Callable[[Vector, Vector], Vector]
+) -> Worst:
+    values = loss(b.astype(np.float64), c.astype(np.float64)) + up[b] + down[c]
+    i = int(np.argmax(values))
+    return float(values[i]), int(b[i]), int(c[i])
