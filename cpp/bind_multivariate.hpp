@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "multivariate_couple.hpp"
 #include "multivariate_scan.hpp"
+#include "multivariate_tree.hpp"
 
 namespace minorant {
 
@@ -27,8 +29,75 @@ inline std::tuple<double, std::size_t, std::size_t> as_tuple(const Worst& worst)
     return {worst.value, worst.b, worst.c};
 }
 
+// (log_scale, total, rise, largest), and the weights of b and of c.
+using Coupling = std::tuple<std::tuple<double, double, double, double>, Result, Result>;
+
+template <class Rise>
+Coupling coupling(const Rise& rise, double kappa, const Counts& b, const Counts& c, const Vector& covered) {
+    Coupled found{};
+    Result down = fresh(c.law.size(), [](std::span<double>) {});
+    Result up = fresh(b.law.size(), [&](std::span<double> out) {
+        found = couple(rise, kappa, b, c, view(covered), out, std::span(down.data(), c.law.size()));
+    });
+    return {std::tuple(found.log_scale, found.total, found.rise, found.largest), std::move(up),
+            std::move(down)};
+}
+
+inline void bind_tree(nanobind::module_& m) {
+    using namespace nanobind::literals;
+    nanobind::class_<PoissonTree>(m, "PoissonTree")
+        .def(
+            "__init__",
+            [](PoissonTree* self, const Vector& logits, double trim) {
+                const nanobind::gil_scoped_release release;
+                new (self) PoissonTree(view(logits), trim);
+            },
+            "logits"_a.noconvert(), "trim"_a)
+        .def_prop_ro("first", &PoissonTree::first)
+        .def_prop_ro("dropped", &PoissonTree::dropped)
+        .def_prop_ro("log_partition", &PoissonTree::log_partition)
+        .def_prop_ro(
+            "law",
+            [](const PoissonTree& self) {
+                return fresh(self.law().size(), [&](std::span<double> out) {
+                    std::copy(self.law().begin(), self.law().end(), out.begin());
+                });
+            },
+            nanobind::rv_policy::move)
+        .def(
+            "marginals",
+            [](const PoissonTree& self, const Vector& r) {
+                check_length("r", r.size(), self.law().size());
+                return fresh(self.size(), [&](std::span<double> out) { self.marginals(view(r), out); });
+            },
+            "r"_a.noconvert());
+}
+
 inline void bind_multivariate(nanobind::module_& m) {
     using namespace nanobind::literals;
+    bind_tree(m);
+    m.def(
+        "couple_f",
+        [](double beta2, double n_pos, double n_neg, double kappa, const Vector& p, double b_first,
+           double b_center, double b_theta, const Vector& q, double c_first, double c_center, double c_theta,
+           const Vector& covered) {
+            return coupling(FRise{beta2, n_pos, n_neg, b_center, c_center}, kappa,
+                            {view(p), b_first, b_center, b_theta}, {view(q), c_first, c_center, c_theta},
+                            covered);
+        },
+        "beta2"_a, "n_pos"_a, "n_neg"_a, "kappa"_a, "p"_a.noconvert(), "b_first"_a, "b_center"_a, "b_theta"_a,
+        "q"_a.noconvert(), "c_first"_a, "c_center"_a, "c_theta"_a, "covered"_a.noconvert());
+    m.def(
+        "couple_gmean",
+        [](double n_pos, double n_neg, double kappa, const Vector& p, double b_first, double b_center,
+           double b_theta, const Vector& q, double c_first, double c_center, double c_theta,
+           const Vector& covered) {
+            return coupling(GMeanRise{n_pos, n_neg, b_center, c_center}, kappa,
+                            {view(p), b_first, b_center, b_theta}, {view(q), c_first, c_center, c_theta},
+                            covered);
+        },
+        "n_pos"_a, "n_neg"_a, "kappa"_a, "p"_a.noconvert(), "b_first"_a, "b_center"_a, "b_theta"_a,
+        "q"_a.noconvert(), "c_first"_a, "c_center"_a, "c_theta"_a, "covered"_a.noconvert());
     m.def(
         "flip_gains",
         [](const Vector& scores, const Vector& y, const Vector& weights) {

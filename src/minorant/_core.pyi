@@ -34,6 +34,50 @@ def f_scan(pos: Vector, neg: Vector, beta2: float) -> tuple[float, int, int]: ..
 def gmean_scan(pos: Vector, neg: Vector) -> tuple[float, int, int]: ...
 def count_scan(pos: Vector, neg: Vector, count: int, rate: float) -> tuple[float, int, int]: ...
 
+Coupling = tuple[tuple[float, float, float, float], Vector, Vector]
+
+def couple_f(
+    beta2: float,
+    n_pos: float,
+    n_neg: float,
+    kappa: float,
+    p: Vector,
+    b_first: float,
+    b_center: float,
+    b_theta: float,
+    q: Vector,
+    c_first: float,
+    c_center: float,
+    c_theta: float,
+    covered: Vector,
+) -> Coupling: ...
+def couple_gmean(
+    n_pos: float,
+    n_neg: float,
+    kappa: float,
+    p: Vector,
+    b_first: float,
+    b_center: float,
+    b_theta: float,
+    q: Vector,
+    c_first: float,
+    c_center: float,
+    c_theta: float,
+    covered: Vector,
+) -> Coupling: ...
+
+class PoissonTree:
+    def __init__(self, logits: Vector, trim: float) -> None: ...
+    @property
+    def first(self) -> int: ...
+    @property
+    def law(self) -> Vector: ...
+    @property
+    def dropped(self) -> float: ...
+    @property
+    def log_partition(self) -> float: ...
+    def marginals(self, r: Vector) -> Vector: ...
+
 class ParseError(ValueError): ...
 
 class SvmlightReader64:

@@ -19,6 +19,7 @@ from minorant.kernels.projections import (
     project_elastic_net_ball,
     project_simplex_blocks,
 )
+from minorant.kernels.smoothed_multivariate import SmoothedLabeling, multivariate_marginals
 
 if TYPE_CHECKING:
     from minorant import _core
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 __all__ = [
     "EntropicPoint",
     "Projection",
+    "SmoothedLabeling",
     "WorstLabeling",
     "entropic_capped_simplex",
+    "multivariate_marginals",
     "multivariate_max",
     "native",
     "project_box_plane",

@@ -15,8 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
-from minorant.kernels._numpy_multivariate import count_scan, f_scan, flip_from, flip_gains, flip_top, gmean_scan
+from minorant.kernels._numpy_multivariate import (
+    count_scan,
+    couple_f,
+    couple_gmean,
+    f_scan,
+    flip_from,
+    flip_gains,
+    flip_top,
+    gmean_scan,
+)
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
+from minorant.kernels._numpy_tree import PoissonTree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,9 +36,12 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32] | NDArray[np.int64]
 
 __all__ = [
+    "PoissonTree",
     "box_plane",
     "check_csr",
     "count_scan",
+    "couple_f",
+    "couple_gmean",
     "csr_dot",
     "csr_row_norms",
     "csr_tdot",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
     Worst = tuple[float, int, int]
+    Coupling = tuple[tuple[float, float, float, float], Vector, Vector]
 
 
 def _gains(scores: Vector, y: Vector, weights: Vector) -> Vector:
@@ -130,3 +131,77 @@ def _best(
     values = loss(b.astype(np.float64), c.astype(np.float64)) + up[b] + down[c]
     i = int(np.argmax(values))
     return float(values[i]), int(b[i]), int(c[i])
+
+
+def couple_f(
+    beta2: float,
+    n_pos: float,
+    n_neg: float,
+    kappa: float,
+    p: Vector,
+    b_first: float,
+    b_center: float,
+    b_theta: float,
+    q: Vector,
+    c_first: float,
+    c_center: float,
+    c_theta: float,
+    covered: Vector,
+) -> Coupling:
+    """Two counts b ~ p, c ~ q coupled by exp(κ (Δ - Δ₀) - θ₊ (b - b₀) - θ₋ (c - c₀)), Δ = 1 - Fβ, Δ₀ at the centers.
+
+    Entries in the `covered` rectangles (b₁, b₂, c₁, c₂ each) do not count. Returns (log_scale, Σ p q e^ℓ,
+    Σ p q e^ℓ (Δ - Δ₀), max ℓ), the sums in units of e^log_scale; and the weights Σ_c q e^ℓ of b, Σ_b p e^ℓ of c.
+    """
+    db, dc = (b_first - b_center + np.arange(p.size))[:, None], c_first - c_center + np.arange(q.size)
+    above, below = beta2 * b_center + c_center, (1.0 + beta2) * n_pos - b_center + c_center
+    rise = ((beta2 * db + dc) * below - above * (dc - db)) / ((below + (dc - db)) * below)
+    return _couple(rise, kappa, p, b_first, b_center, b_theta, q, c_first, c_center, c_theta, covered)
+
+
+def couple_gmean(
+    n_pos: float,
+    n_neg: float,
+    kappa: float,
+    p: Vector,
+    b_first: float,
+    b_center: float,
+    b_theta: float,
+    q: Vector,
+    c_first: float,
+    c_center: float,
+    c_theta: float,
+    covered: Vector,
+) -> Coupling:
+    """The same for Δ = 1 - the geometric mean of the recalls."""
+    b, c = (b_first + np.arange(p.size))[:, None], c_first + np.arange(q.size)
+    fall = (n_pos - b_center) * (c - c_center) + (n_neg - c) * (b - b_center)
+    roots = np.sqrt((n_pos - b_center) * (n_neg - c_center)) + np.sqrt((n_pos - b) * (n_neg - c))
+    rise = np.divide(fall, roots * np.sqrt(n_pos * n_neg), out=np.zeros(roots.shape), where=roots > 0)
+    return _couple(rise, kappa, p, b_first, b_center, b_theta, q, c_first, c_center, c_theta, covered)
+
+
+def _couple(
+    rise: Vector,
+    kappa: float,
+    p: Vector,
+    b_first: float,
+    b_center: float,
+    b_theta: float,
+    q: Vector,
+    c_first: float,
+    c_center: float,
+    c_theta: float,
+    covered: Vector,
+) -> Coupling:
+    b, c = (b_first + np.arange(p.size))[:, None], c_first + np.arange(q.size)
+    weight = kappa * rise - b_theta * (b - b_center) - c_theta * (c - c_center)
+    for b1, b2, c1, c2 in covered.reshape(-1, 4):
+        weight[(b >= b1) & (b <= b2) & (c >= c1) & (c <= c2)] = -np.inf
+    largest = float(weight.max())
+    scale = float((weight + np.log(p)[:, None] + np.log(q)).max())
+    if scale == -np.inf:
+        return (scale, 0.0, 0.0, largest), np.zeros(p.size), np.zeros(q.size)
+    e = np.where(weight + np.log(p)[:, None] + np.log(q) < scale - 75.0, 0.0, np.exp(np.minimum(weight - scale, 700.0)))
+    up, down = e @ q, p @ e
+    return (scale, float(p @ up), float(p @ ((e * rise) @ q)), largest), up, down

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["WorstLabeling", "multivariate_max"]
+__all__ = ["Sample", "WorstLabeling", "checked_sample", "multivariate_max", "worst_table"]
 
 if not TYPE_CHECKING:
     _core = core_or(_numpy)
@@ -83,7 +83,8 @@ class WorstLabeling:
         return self.sample.slopes(self.pairs) * self.marginals
 
 
-def _sample(scores: ArrayLike, y: ArrayLike, weights: ArrayLike | None, which: Measure) -> Sample:
+def checked_sample(scores: ArrayLike, y: ArrayLike, weights: ArrayLike | None, which: Measure) -> Sample:
+    """The sample, or InputError where something is wrong with it."""
     s = np.ascontiguousarray(scores, dtype=np.float64)
     labels = np.ascontiguousarray(y, dtype=np.float64)
     if s.ndim != 1 or s.size == 0:
@@ -140,7 +141,7 @@ def multivariate_max(
     array([0., 1., 1., 0.])
     """
     which = measure(metric, **options)  # type: ignore[arg-type]
-    at = _sample(scores, y, weights, which)
+    at = checked_sample(scores, y, weights, which)
     if isinstance(which, ROCArea):
         value, loss, marginals = pair_hinge(at.scores, at.y, at.weights, 0.0)
         return WorstLabeling(value, loss, marginals, at, pairs=True)
