@@ -31,13 +31,6 @@ class Envelope(NamedTuple):
         """The bound at real b."""
         return np.interp(b, self.b, self.log_e)
 
-    def theta(self, b: float) -> float:
-        """The tilt that belongs to b: minus the mean of the slopes left and right of it."""
-        slopes = -np.diff(self.log_e) / np.maximum(np.diff(self.b), 1e-300)
-        left = int(np.clip(np.searchsorted(self.b, b, side="left") - 1, 0, slopes.size - 1))
-        right = int(np.clip(np.searchsorted(self.b, b, side="right") - 1, 0, slopes.size - 1))
-        return 0.5 * float(slopes[left] + slopes[right])
-
     def looseness(self, b: float) -> float:
         """About how much the pieces next to b lie above a curve with the same tangents."""
         slopes = -np.diff(self.log_e) / np.maximum(np.diff(self.b), 1e-300)
@@ -54,12 +47,17 @@ class Symmetric:
         self._sums = np.concatenate([[0.0], np.cumsum(t)])
 
     def tilt(self, count: int) -> float:
-        """The θ that makes `count` likely: where the bound has its slope at `count`."""
+        """The θ that makes `count` the mean number of heads, P(i) = σ(t_i + θ), or as near to it as is sensible."""
         if not self.t.size:
             return 0.0
         theta = -float(self.t[int(np.clip(self.t.size - 1 - count, 0, self.t.size - 1))])
-        for _ in range(3):
-            theta = self.envelope([theta]).theta(float(count))
+        for _ in range(2):  # the second time with edges where they matter
+            edges, weight = self._split([theta], [self.spread(theta)])
+            low, high = -float(self.t[-1]) - 40.0, -float(self.t[0]) + 40.0
+            for _ in range(60):
+                theta = 0.5 * (low + high)
+                mean = float(np.dot(weight, 1.0 / (1.0 + np.exp(np.minimum(-edges - theta, 700.0)))))
+                low, high = (theta, high) if mean < count else (low, theta)
         return theta
 
     def spread(self, theta: float) -> float:

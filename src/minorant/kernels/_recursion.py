@@ -2,7 +2,7 @@
 
     P(y') ∝ exp((Δ(b, c) + Σ flipped gains)/T);   E_k(v) = T log Σ over v flips of the first k of exp(Σ gains/T)
 
-Energies stay of the size of the gains whatever T is; T → 0 is the maximum itself. For every Δ, in O(n²) time and memory.
+Energies stay of the size of the gains whatever T is; T → 0 is the maximum itself. For every Δ; O(n²) time and memory.
 """
 
 from __future__ import annotations

@@ -142,17 +142,22 @@ class _Search:
     def _lay_tile(self, tilts: tuple[float, float]) -> None:
         pos, neg = (_Tilted(t, theta, self.trim) for t, theta in zip(self.t, tilts, strict=True))
         covered = np.array(self.tiles, dtype=np.float64).ravel()
+        n_pos, n_neg = self.sizes
+        p, q, b, c = pos.law(), neg.law(), pos.center, neg.center
         if isinstance(self.which, FBeta):
             found, *weights = _core.couple_f(
-                self.which.beta**2, *self.sizes, self.kappa, *pos.law(), *neg.law(), covered
-            )
+                self.which.beta**2, n_pos, n_neg, self.kappa,
+                p, pos.ends[0], b, pos.theta, q, neg.ends[0], c, neg.theta, covered,
+            )  # fmt: skip
         else:
-            found, *weights = _core.couple_gmean(*self.sizes, self.kappa, *pos.law(), *neg.law(), covered)
+            found, *weights = _core.couple_gmean(
+                n_pos, n_neg, self.kappa, p, pos.ends[0], b, pos.theta, q, neg.ends[0], c, neg.theta, covered
+            )
         self.tiles.append((*pos.ends, *neg.ends))
         log_scale, total, rise, largest = found
         if total == 0.0:
             return
-        loss = float(self._loss(np.array(pos.center), np.array(neg.center)))
+        loss = float(self._loss(np.array(b), np.array(c)))
         log_mass = self.kappa * loss + log_scale + float(np.log(total)) + pos.log_sum + neg.log_sum
         inside = (pos.tree.dropped + neg.tree.dropped) * float(np.exp(min(largest - log_scale, 700.0))) / total
         small = weights[0].size * weights[1].size * float(np.exp(-75.0))
@@ -172,9 +177,9 @@ class _Tilted:
         self.theta, self.center = theta, float(self.tree.first + int(np.argmax(self._law)))
         self.log_sum = self.tree.log_partition - theta * self.center
 
-    def law(self) -> tuple[Vector, float, float, float]:
-        """The law on the window, its first count, the center, the tilt."""
-        return np.ascontiguousarray(self._law[self._window]), self.ends[0], self.center, self.theta
+    def law(self) -> Vector:
+        """P(count) on the window."""
+        return np.ascontiguousarray(self._law[self._window])
 
     def flips(self, weight: Vector) -> Vector:
         """E[flip weight(count)] of each example."""

@@ -7,7 +7,7 @@ With the measure's Δ, the weights c and T = mu/n,
 
 so that  multivariate_max - mu log 2 ≤ value ≤ multivariate_max.  The best P is the law with these weights; `marginals`
 are its P(y'_i ≠ y_i), the gradient in s_i is -2 c_i y_i marginals_i, and `loss` = E_P[Δ] is the dual value -g(α) of
-α = P: with Ω = λ/2‖w‖² and v = Xᵀ gradient, loss - ‖v‖²/(2λ) is a lower bound of the risk that the exact value measures.
+α = P: with v = Xᵀ gradient, loss - ‖v‖²/(2λ) is a lower bound of λ/2‖w‖² + multivariate_max(X w) over all w.
 
 The ROC area is smoothed by a square for each pair, p m - mu p²/2 over 0 ≤ p ≤ 1 in place of max(0, m):
 multivariate_max - mu/2 ≤ value ≤ multivariate_max.
@@ -43,6 +43,7 @@ if not TYPE_CHECKING:
     _core = core_or(_numpy)
 
 _RECURSION = 6000  # examples that the recursion takes, O(n²) in time and memory
+_FEW = 128  # examples for which it is the faster method
 _METHODS = ("auto", "recursion", "tree")
 
 
@@ -137,7 +138,7 @@ def multivariate_marginals(
 def _law(which: Measure, at: Sample, T: float, trim: float, method: str) -> Law:
     pos, neg = at.gains[: at.n_pos], at.gains[at.n_pos :]
     fast = isinstance(which, LinearLoss | FixedCount | FBeta | GMean)
-    if method == "recursion" or not fast:
+    if method == "recursion" or not fast or (method == "auto" and at.y.size <= _FEW):
         if at.y.size > _RECURSION or method == "tree":
             known = "" if fast else f"; {type(which).__name__} has no other method"
             raise InputError(f"the recursion takes at most {_RECURSION} examples; there are {at.y.size}{known}")
