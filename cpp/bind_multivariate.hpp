@@ -8,6 +8,7 @@
 
 #include "bind.hpp"
 #include "multivariate_couple.hpp"
+#include "multivariate_rank.hpp"
 #include "multivariate_scan.hpp"
 #include "multivariate_tree.hpp"
 
@@ -76,6 +77,12 @@ inline void bind_tree(nanobind::module_& m) {
 inline void bind_multivariate(nanobind::module_& m) {
     using namespace nanobind::literals;
     bind_tree(m);
+    m.def(
+        "ranks",
+        [](const Vector& x, const Vector& q, bool equal) {
+            return fresh(q.size(), [&](std::span<double> out) { ranks(view(x), view(q), equal, out); });
+        },
+        "x"_a.noconvert(), "q"_a.noconvert(), "equal"_a);
     m.def(
         "couple_f",
         [](double beta2, double n_pos, double n_neg, double kappa, const Vector& p, double b_first,

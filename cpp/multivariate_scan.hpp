@@ -14,7 +14,6 @@
 #include <cfloat>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,36 +28,38 @@ struct Worst {
     std::size_t b, c;
 };
 
-// The sums of the k largest gains, k = 0, ..., n: in blocks, so that rounding does not grow with n.
-class TopSums {
+// The sum of the k largest gains, for a k that moves. Sums of a few steps are collected before they are added
+// with care: rounding does not grow with n.
+class TopSum {
   public:
-    explicit TopSums(std::span<const double> ascending)
-        : gains_(ascending), sums_(std::make_unique_for_overwrite<double[]>(ascending.size() + 1)) {
-        constexpr std::size_t kBlock = 128;
-        const std::size_t n = ascending.size();
-        Sum base;
-        double local = 0;
-        sums_[0] = 0;
-        for (std::size_t k = 0; k < n; ++k) {
-            local += gain(k);
-            sums_[k + 1] = base.value() + local;
-            if ((k + 1) % kBlock == 0) {
-                base.add(local);
-                local = 0;
-            }
-        }
-    }
+    explicit TopSum(std::span<const double> ascending) : gains_(ascending) {}
+
     std::size_t size() const { return gains_.size(); }
     double gain(std::size_t k) const { return gains_[gains_.size() - 1 - k]; }
-    double operator[](std::size_t k) const { return sums_[k]; }
+    double value() const { return total_.value() + recent_; }
+    void move_to(std::size_t count) {
+        while (count_ < count) step(gain(count_++));
+        while (count_ > count) step(-gain(--count_));
+    }
 
   private:
+    void step(double change) {
+        recent_ += change;
+        if (++steps_ < 128) return;
+        total_.add(recent_);
+        recent_ = 0;
+        steps_ = 0;
+    }
+
     std::span<const double> gains_;
-    std::unique_ptr<double[]> sums_;
+    std::size_t count_ = 0;
+    Sum total_;
+    double recent_ = 0;
+    int steps_ = 0;
 };
 
 inline Worst f_scan(std::span<const double> pos, std::span<const double> neg, double beta2) {
-    const TopSums up(pos), down(neg);
+    TopSum up(pos), down(neg);
     const std::size_t n_pos = up.size(), n_neg = down.size();
     const double weight = 1 + beta2, all = weight * static_cast<double>(n_pos);
     Worst best{0, 0, 0};
@@ -89,24 +90,28 @@ inline Worst f_scan(std::span<const double> pos, std::span<const double> neg, do
                 high = middle;
         }
         c = low;
+        up.move_to(b);
+        down.move_to(c);
         const double loss =
             (beta2 * static_cast<double>(b) + static_cast<double>(c)) / (base + static_cast<double>(c));
-        const double value = loss + up[b] + down[c];
+        const double value = loss + (up.value() + down.value());
         if (value > best.value) best = {value, b, c};
     }
     return best;
 }
 
 inline Worst gmean_scan(std::span<const double> pos, std::span<const double> neg) {
-    const TopSums up(pos), down(neg);
+    TopSum up(pos), down(neg);
     const std::size_t n_pos = up.size(), n_neg = down.size();
     const double m = static_cast<double>(n_pos), l = static_cast<double>(n_neg), square = 1 / (m * l);
     std::size_t b = 0, c = n_neg;
     while (b < n_pos && up.gain(b) >= 0) ++b;
     Worst best{0, 0, 0};
     for (;;) {
+        up.move_to(b);
+        down.move_to(c);
         const double kept = static_cast<double>(n_pos - b) / m * (static_cast<double>(n_neg - c) / l);
-        const double value = (1 - std::sqrt(kept)) + (up[b] + down[c]);
+        const double value = (1 - std::sqrt(kept)) + (up.value() + down.value());
         if (value > best.value) best = {value, b, c};
         const bool more = b < n_pos, fewer = c > 0 && down.gain(c - 1) < 0;
         if (!more && !fewer) return best;
@@ -121,12 +126,14 @@ inline Worst gmean_scan(std::span<const double> pos, std::span<const double> neg
 // Δ = 1 - rate (n₊ - b) for the labelings with `count` predicted positives; the true one has Δ = 0.
 inline Worst count_scan(std::span<const double> pos, std::span<const double> neg, std::size_t count,
                         double rate) {
-    const TopSums up(pos), down(neg);
+    TopSum up(pos), down(neg);
     const std::size_t n_pos = up.size(), n_neg = down.size();
     if (count > n_pos + n_neg) throw InputError("count must be at most the number of examples");
     std::size_t b = n_pos > count ? n_pos - count : 0, c = b + count - n_pos;
     while (b < n_pos && c < n_neg && rate + up.gain(b) + down.gain(c) > 0) ++b, ++c;
-    const double value = (1 - rate * static_cast<double>(n_pos - b)) + (up[b] + down[c]);
+    up.move_to(b);
+    down.move_to(c);
+    const double value = (1 - rate * static_cast<double>(n_pos - b)) + (up.value() + down.value());
     return value > 0 ? Worst{value, b, c} : Worst{0, 0, 0};
 }
 
@@ -134,22 +141,31 @@ inline Worst count_scan(std::span<const double> pos, std::span<const double> neg
 struct Flips {
     std::span<const double> scores, y, weights;  // no weights: 1/n each
 
-    double gain(std::size_t i) const {
-        const double scale = weights.empty() ? 2.0 / static_cast<double>(scores.size()) : 2.0 * weights[i];
-        return scale * (-y[i] * scores[i]);
+    // f(gain), where gain(i) is that of example i: in loops without a branch for the weights.
+    template <class F>
+    auto with_gains(F&& f) const {
+        const double *s = scores.data(), *signs = y.data(), *c = weights.data();
+        const double scale = 2.0 / static_cast<double>(scores.size());
+        if (weights.empty()) return f([=](std::size_t i) { return scale * (-signs[i] * s[i]); });
+        return f([=](std::size_t i) { return 2.0 * c[i] * (-signs[i] * s[i]); });
     }
 };
 
-// The gains of the positives, in order, and after them those of the negatives; returns the number of
-// positives.
+// The gains of the positives, in order, and behind them those of the negatives, the last first; returns the
+// number of positives.
 inline std::size_t flip_gains(const Flips& flips, std::span<double> out) {
     const std::size_t n = flips.scores.size();
-    std::size_t n_pos = 0;
+    std::size_t low = 0, high = n;
     bool bad = false;
-    for (std::size_t i = 0; i < n; ++i) {
-        n_pos += flips.y[i] > 0;
-        bad |= !(std::abs(flips.scores[i]) <= DBL_MAX) || std::abs(flips.y[i]) != 1;
-    }
+    flips.with_gains([&](auto gain) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool positive = flips.y[i] > 0;
+            bad |= !(std::abs(flips.scores[i]) <= DBL_MAX) || std::abs(flips.y[i]) != 1;
+            out[low] = out[high - 1] = gain(i);  // the place of the other class is still free
+            low += positive;
+            high -= !positive;
+        }
+    });
     if (bad)
         for (std::size_t i = 0; i < n; ++i) {
             if (!std::isfinite(flips.scores[i]))
@@ -159,9 +175,7 @@ inline std::size_t flip_gains(const Flips& flips, std::span<double> out) {
                 throw InputError("labels must be +1 or -1; label " + std::to_string(i) + " is " +
                                  number(flips.y[i]));
         }
-    double* next[2] = {out.data() + n_pos, out.data()};
-    for (std::size_t i = 0; i < n; ++i) *next[flips.y[i] > 0]++ = flips.gain(i);
-    return n_pos;
+    return low;
 }
 
 // Where flips end: those of at least this gain are flipped, less the last `extra` of exactly this gain.
@@ -179,14 +193,21 @@ inline Cut cut(std::span<const double> ascending, std::size_t k) {
 
 // 1 for what is flipped, else 0.
 inline void flip_from(const Flips& flips, Cut pos, Cut neg, std::span<double> out) {
-    for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = flips.gain(i) >= (flips.y[i] > 0 ? pos.gain : neg.gain) ? 1.0 : 0.0;
-    for (std::size_t i = out.size(); i-- > 0 && pos.extra + neg.extra > 0;) {
-        Cut& its = flips.y[i] > 0 ? pos : neg;
-        if (its.extra == 0 || flips.gain(i) != its.gain) continue;
-        out[i] = 0;
-        --its.extra;
-    }
+    const double* y = flips.y.data();
+    double* flipped = out.data();
+    flips.with_gains([&](auto gain) {
+        const double of_pos = pos.gain, of_neg = neg.gain;
+        for (std::size_t i = 0, n = out.size(); i < n; ++i) {
+            const double least = y[i] > 0 ? of_pos : of_neg;
+            flipped[i] = gain(i) >= least ? 1.0 : 0.0;
+        }
+        for (std::size_t i = out.size(); i-- > 0 && pos.extra + neg.extra > 0;) {
+            Cut& its = y[i] > 0 ? pos : neg;
+            if (its.extra == 0 || gain(i) != its.gain) continue;
+            flipped[i] = 0;
+            --its.extra;
+        }
+    });
 }
 
 }  // namespace minorant

@@ -24,6 +24,7 @@ from minorant.kernels._numpy_multivariate import (
     flip_gains,
     flip_top,
     gmean_scan,
+    ranks,
 )
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
 from minorant.kernels._numpy_tree import PoissonTree
@@ -57,6 +58,7 @@ __all__ = [
     "flip_top",
     "gmean_scan",
     "hinge",
+    "ranks",
     "simplex_blocks",
     "smoothed_hinge",
 ]

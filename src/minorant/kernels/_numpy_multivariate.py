@@ -28,7 +28,7 @@ def _gains(scores: Vector, y: Vector, weights: Vector) -> Vector:
 
 
 def flip_gains(scores: Vector, y: Vector, weights: Vector) -> tuple[Vector, int]:
-    """The gains of the positives, in order, then those of the negatives; and the number of positives.
+    """The gains of the positives, in order, then those of the negatives, the last first; the number of positives.
 
     No weights: 1/n each. Refuses scores that are not finite and labels other than ±1.
     """
@@ -38,7 +38,7 @@ def flip_gains(scores: Vector, y: Vector, weights: Vector) -> tuple[Vector, int]
             allowed = "finite; score" if name == "scores" else "+1 or -1; label"
             raise InputError(f"{name} must be {allowed} {i} is {float(values[i])}")
     gains = _gains(scores, y, weights)
-    return np.concatenate([gains[y > 0], gains[y < 0]]), int((y > 0).sum())
+    return np.concatenate([gains[y > 0], gains[y < 0][::-1]]), int((y > 0).sum())
 
 
 def flip_top(scores: Vector, y: Vector, weights: Vector, pos: Vector, b: int, neg: Vector, c: int) -> Vector:
@@ -53,6 +53,11 @@ def flip_top(scores: Vector, y: Vector, weights: Vector, pos: Vector, b: int, ne
 def flip_from(scores: Vector, y: Vector, weights: Vector, pos: float, neg: float) -> Vector:
     """1 for the positives of at least the gain `pos` and the negatives of at least `neg`; 0 for the others."""
     return (_gains(scores, y, weights) >= np.where(y > 0, pos, neg)).astype(np.float64)
+
+
+def ranks(x: Vector, q: Vector, equal: bool) -> Vector:
+    """For each of q the number of x (sorted) below it, or not above it where `equal`."""
+    return np.searchsorted(x, q, side="right" if equal else "left").astype(np.float64)
 
 
 def top_sums(ascending: Vector) -> Vector:

@@ -14,62 +14,72 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from minorant._native import core_or
+from minorant.kernels import _numpy
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from minorant import _core
 
     Vector = NDArray[np.float64]
 
 __all__ = ["pair_hinge"]
 
+if not TYPE_CHECKING:
+    _core = core_or(_numpy)
+
 
 class _Class:
-    """The scores of a class, sorted, with the sums of c, c s and c s² from the smallest on."""
+    """The scores of a class with the share of each in the class, and sums over those up to a cut."""
 
-    def __init__(self, scores: Vector, weights: Vector, moments: int) -> None:
+    def __init__(self, scores: Vector, weights: Vector) -> None:
+        self._weights = weights
         if weights.size:
             order = np.argsort(scores)
-            self.s, c = scores[order], weights[order] / weights.sum()
-            terms = [c, c * self.s, c * self.s * self.s][:moments]
-            self.sums = [np.concatenate([[0.0], np.cumsum(term)]) for term in terms]
+            self._s, self._c = scores[order], weights[order] / weights.sum()
+            self._up_to = np.concatenate([[0.0], np.cumsum(self._c)])
         else:
-            self.s = np.sort(scores)
-            terms = [self.s, self.s * self.s][: moments - 1]
-            self.sums = [np.arange(self.s.size + 1.0) / self.s.size]
-            self.sums += [np.concatenate([[0.0], np.cumsum(term)]) / self.s.size for term in terms]
+            self._s = np.sort(scores)
+
+    def share(self, cuts: Vector, equal: bool) -> Vector:
+        """Of the class, the share of the scores below each cut, or not above it."""
+        ranks = _core.ranks(self._s, cuts, equal)
+        return self._up_to[ranks.astype(np.int64)] if self._weights.size else ranks / self._s.size
+
+    def moments(self, low: Vector, high: Vector, equal: bool) -> tuple[Vector, Vector]:
+        """Σ c s and Σ c s² of the scores between two cuts."""
+        terms = self._s * (self._c if self._weights.size else 1.0 / self._s.size)
+        ends = [_core.ranks(self._s, cuts, equal).astype(np.int64) for cuts in (low, high)]
+        sums = [np.concatenate([[0.0], np.cumsum(term)]) for term in (terms, terms * self._s)]
+        return sums[0][ends[1]] - sums[0][ends[0]], sums[1][ends[1]] - sums[1][ends[0]]
+
+    def mean(self, values: Vector) -> float:
+        """By the weights, of values in the order of the scores as they came."""
+        return float(np.average(values, weights=self._weights)) if self._weights.size else float(values.mean())
 
 
 def pair_hinge(scores: Vector, y: Vector, weights: Vector, mu: float) -> tuple[float, float, Vector]:
     """The value, the mean of p, and for each example the mean of p over its pairs."""
-    center = 0.5 * (float(scores.min()) + float(scores.max()))  # sums of squares of what is small cancel less
+    center = 0.5 * float(scores.min()) + 0.5 * float(scores.max())  # sums of what is small cancel less
     s, positive = scores - center, y > 0
     p, n = s[positive], s[~positive]
-    cp, cn = (weights[positive], weights[~positive]) if weights.size else (weights, weights)
-    others = _Class(n, cn, 3 if mu > 0 else 2)
-    active = _from(others.s, p - 1.0)  # those with m > 0 are right of the cut
-    full = np.maximum(_from(others.s, p - 1.0 + mu), active) if mu > 0 else active
-    W, X = others.sums[0], others.sums[1]
-    share = W[-1] - W[full]
-    values = (1.0 - p - 0.5 * mu) * share + (X[-1] - X[full])
+    pos, neg = (_Class(x, weights[own] if weights.size else weights) for x, own in ((p, positive), (n, ~positive)))
+    of_pos, of_neg = 1.0 - neg.share(p - 1.0, equal=True), pos.share(n + 1.0, equal=False)  # of the pairs with m > 0
+    value_of = 0.0
     if mu > 0:
-        w, x, xx = W[full] - W[active], X[full] - X[active], others.sums[2][full] - others.sums[2][active]
-        share = share + ((1.0 - p) * w + x) / mu
-        values = values + np.maximum((1.0 - p) * ((1.0 - p) * w + 2.0 * x) + xx, 0.0) / (2.0 * mu)
+        # Where 0 < m < mu: from the share of such pairs and the moments of the other score in them, p = m/mu.
+        flat = np.minimum(1.0 - neg.share(p - 1.0 + mu, equal=True), of_pos)
+        x, xx = neg.moments(p - 1.0, p - 1.0 + mu, equal=True)
+        w, a = of_pos - flat, 1.0 - p
+        of_pos = flat + (a * w + x) / mu
+        squares = flat + np.maximum(a * (a * w + 2.0 * x) + xx, 0.0) / (mu * mu)
+        value_of = -0.5 * mu * pos.mean(squares)
+        flat = np.minimum(pos.share(n + 1.0 - mu, equal=False), of_neg)
+        x, _ = pos.moments(n + 1.0 - mu, n + 1.0, equal=False)
+        of_neg = flat + ((1.0 + n) * (of_neg - flat) - x) / mu
     marginals = np.empty(s.size)
-    marginals[positive] = np.clip(share, 0.0, 1.0)
-
-    others = _Class(p, cp, 2 if mu > 0 else 1)
-    W = others.sums[0]
-    active = np.searchsorted(others.s, n + 1.0, side="left")  # those with m > 0 are left of the cut
-    if mu > 0:
-        full = np.minimum(np.searchsorted(others.s, n + 1.0 - mu, side="left"), active)
-        x = others.sums[1][active] - others.sums[1][full]
-        marginals[~positive] = np.clip(W[full] + ((1.0 + n) * (W[active] - W[full]) - x) / mu, 0.0, 1.0)
-    else:
-        marginals[~positive] = W[active]
-    share_of = cp if cp.size else np.ones(p.size)
-    mean = float(np.average(values, weights=share_of)), float(np.average(marginals[positive], weights=share_of))
-    return *mean, marginals
-
-
-def _from(ascending: Vector, cuts: Vector) -> NDArray[np.int64]:
-    return np.searchsorted(ascending, cuts, side="right")
+    marginals[positive], marginals[~positive] = np.clip(of_pos, 0.0, 1.0), np.clip(of_neg, 0.0, 1.0)
+    loss = pos.mean(of_pos)
+    # Σ weight p m = Σ weight p - Σ s_i (its share of p) + Σ s_j (its share of p)
+    return loss - pos.mean(p * of_pos) + neg.mean(n * of_neg) + value_of, loss, marginals

@@ -62,18 +62,29 @@ class Law:
 
 
 def table_law(
-    which: FBeta | GMean, t_pos: Vector, t_neg: Vector, kappa: float, trim: float, start: tuple[int, int]
+    which: FBeta | GMean,
+    t: tuple[Vector, Vector],
+    ordered: tuple[Vector, Vector],
+    kappa: float,
+    trim: float,
+    start: tuple[int, int],
 ) -> Law:
-    """The law of labelings for log-odds t of the flips; `start` is a table to look at first."""
-    return _Search(which, t_pos, t_neg, kappa, trim).run(start)
+    """The law of labelings for the log-odds t of flips, also sorted; `start` is a table to look at first."""
+    return _Search(which, t, ordered, kappa, trim).run(start)
 
 
 class _Search:
-    def __init__(self, which: FBeta | GMean, t_pos: Vector, t_neg: Vector, kappa: float, trim: float) -> None:
-        self.which, self.kappa, self.trim = which, kappa, trim
-        self.t = t_pos, t_neg
-        self.sums = Symmetric(np.sort(t_pos)), Symmetric(np.sort(t_neg))
-        self.sizes = t_pos.size, t_neg.size
+    def __init__(
+        self,
+        which: FBeta | GMean,
+        t: tuple[Vector, Vector],
+        ordered: tuple[Vector, Vector],
+        kappa: float,
+        trim: float,
+    ) -> None:
+        self.which, self.t, self.kappa, self.trim = which, t, kappa, trim
+        self.sums = Symmetric(ordered[0]), Symmetric(ordered[1])
+        self.sizes = t[0].size, t[1].size
         self.law = Law()
         self.tiles: list[tuple[float, float, float, float]] = []  # b₁, b₂, c₁, c₂
 

@@ -45,7 +45,7 @@ _SCANS = {"concave": concave_scan, "submodular": submodular_scan, "monotone": mo
 
 @dataclass(frozen=True)
 class Sample:
-    """Scores and labels that have been checked, and the gains of flips: of the positives, then of the negatives."""
+    """Scores and labels that have been checked; gains of flips, of positives, then of negatives, the last first."""
 
     scores: Vector
     y: Vector

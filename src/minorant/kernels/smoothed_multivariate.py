@@ -136,7 +136,7 @@ def multivariate_marginals(
 
 
 def _law(which: Measure, at: Sample, T: float, trim: float, method: str) -> Law:
-    pos, neg = at.gains[: at.n_pos], at.gains[at.n_pos :]
+    pos, neg = at.gains[: at.n_pos], np.ascontiguousarray(at.gains[: at.n_pos - 1 if at.n_pos else None : -1])
     fast = isinstance(which, LinearLoss | FixedCount | FBeta | GMean)
     if method == "recursion" or not fast or (method == "auto" and at.y.size <= _FEW):
         if at.y.size > _RECURSION or method == "tree":
@@ -148,8 +148,9 @@ def _law(which: Measure, at: Sample, T: float, trim: float, method: str) -> Law:
     if isinstance(which, FixedCount):
         return _fixed_count(pos, neg, which.count(pos.size), which.rate(pos.size), T, trim)
     assert isinstance(which, FBeta | GMean)  # noqa: S101 - for the type checker
-    _, b, c = worst_table(which, np.sort(pos), np.sort(neg))
-    return table_law(which, pos / T, neg / T, 1.0 / T, trim, (b, c))
+    ordered = np.sort(pos), np.sort(neg)
+    _, b, c = worst_table(which, *ordered)
+    return table_law(which, (pos / T, neg / T), (ordered[0] / T, ordered[1] / T), 1.0 / T, trim, (b, c))
 
 
 def _independent(pos: Vector, neg: Vector, rates: tuple[float, float], T: float) -> Law:
