@@ -78,6 +78,18 @@ inline void bind_multivariate(nanobind::module_& m) {
     using namespace nanobind::literals;
     bind_tree(m);
     m.def(
+        "swapped_pairs",
+        [](const Vector& scores, const Vector& y, const Vector& pos, const Vector& neg) {
+            check_length("y", y.size(), scores.size());
+            if (pos.size() == 0 || neg.size() == 0) throw InputError("pairs need examples of both classes");
+            Swapped found{};
+            Result shares = fresh(scores.size(), [&](std::span<double> out) {
+                found = swapped_pairs(view(scores), view(y), view(pos), view(neg), out);
+            });
+            return std::tuple(found.value, found.loss, std::move(shares));
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert(), "pos"_a.noconvert(), "neg"_a.noconvert());
+    m.def(
         "ranks",
         [](const Vector& x, const Vector& q, bool equal) {
             return fresh(q.size(), [&](std::span<double> out) { ranks(view(x), view(q), equal, out); });

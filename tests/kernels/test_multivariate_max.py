@@ -9,7 +9,7 @@ import pytest
 
 from minorant import _core, measures
 from minorant.errors import InputError
-from minorant.kernels import _numpy, multivariate, multivariate_max
+from minorant.kernels import _numpy, _pairs, multivariate, multivariate_max
 from minorant.measures import ContingencyLoss, FBeta, measure
 
 NAMED = [
@@ -151,20 +151,32 @@ def pairs(s, y, weights):
     return margin, share / share.sum()
 
 
+@TWINS
 @pytest.mark.parametrize("weighted", [False, True])
-def test_roc_area_is_the_hinge_over_pairs(weighted):
+def test_roc_area_is_the_hinge_over_pairs(kernels, weighted, monkeypatch):
+    monkeypatch.setattr(_pairs, "_core", kernels)
     rng = np.random.default_rng(7)
     for _ in range(200):
-        s, y, weights = draw(rng, 40) if not weighted else (*draw(rng, 40)[:2], None)
+        s, y, _ = draw(rng, 40)
+        s += rng.choice([0.0, 100.0])
         weights = rng.integers(1, 4, y.size).astype(float) if weighted else None
         margin, share = pairs(s, y, weights)
         worst = multivariate_max(s, y, "roc_auc", weights=weights)
         swapped = margin > 0
-        assert worst.value == pytest.approx((share * np.maximum(margin, 0)).sum(), rel=1e-11, abs=1e-13)
+        assert worst.value == pytest.approx((share * np.maximum(margin, 0)).sum(), rel=1e-11, abs=1e-12)
         assert worst.loss == pytest.approx((share * swapped).sum(), abs=1e-12)
         slope = np.zeros(y.size)
         slope[y > 0], slope[y < 0] = -(share * swapped).sum(axis=1), (share * swapped).sum(axis=0)
         np.testing.assert_allclose(worst.gradient, slope, atol=1e-13)
+
+
+def test_ranks_of_the_twins():
+    rng = np.random.default_rng(9)
+    for x in (rng.normal(size=500), np.exp(20 * rng.normal(size=500)), np.full(30, 2.0), rng.integers(0, 9, 80) + 0.0):
+        x.sort()
+        q = np.concatenate([x, x + 1.0, [-np.inf, np.inf, -1e308, 1e308], rng.normal(size=50)])
+        for equal in (False, True):
+            np.testing.assert_array_equal(_core.ranks(x, q, equal), _numpy.ranks(x, q, equal))
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from minorant.kernels._numpy_multivariate import (
     flip_top,
     gmean_scan,
     ranks,
+    swapped_pairs,
 )
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
 from minorant.kernels._numpy_tree import PoissonTree
@@ -61,6 +62,7 @@ __all__ = [
     "ranks",
     "simplex_blocks",
     "smoothed_hinge",
+    "swapped_pairs",
 ]
 
 

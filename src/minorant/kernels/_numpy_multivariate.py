@@ -60,6 +60,21 @@ def ranks(x: Vector, q: Vector, equal: bool) -> Vector:
     return np.searchsorted(x, q, side="right" if equal else "left").astype(np.float64)
 
 
+def swapped_pairs(scores: Vector, y: Vector, pos: Vector, neg: Vector) -> tuple[float, float, Vector]:
+    """The mean of [1 - (s_i - s_j)]₊ over pairs of a positive i and a negative j, the share of those where it is not 0,
+    and the same share of the pairs of each example. For the sorted scores of both classes.
+    """
+    positive = y > 0
+    p, n = scores[positive], scores[~positive]
+    shares = np.empty(y.size)
+    shares[positive] = 1.0 - ranks(neg, p - 1.0, True) / neg.size
+    shares[~positive] = ranks(pos, n + 1.0, False) / pos.size
+    loss = float(shares[positive].mean())
+    center = pos[pos.size // 2]  # what all scores have in common cancels
+    gain = ((n - center) * shares[~positive]).mean() - ((p - center) * shares[positive]).mean()
+    return loss + float(gain), loss, shares
+
+
 def top_sums(ascending: Vector) -> Vector:
     """S(0), ..., S(n)."""
     return np.concatenate([[0.0], np.cumsum(ascending[::-1])])
