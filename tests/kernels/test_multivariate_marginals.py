@@ -230,6 +230,36 @@ def test_tree_is_the_law_of_coins(kernels):
         np.testing.assert_allclose(tree.marginals(r[window])[:20], without, atol=1e-14)
 
 
+def test_what_the_tree_drops_is_counted(kernels):
+    rng = np.random.default_rng(12)
+    for trim in (1e-3, 1e-8):
+        logits = rng.normal(size=500) * 4.0
+        coarse, fine = kernels.PoissonTree(logits, trim), kernels.PoissonTree(logits, 1e-120)
+        law = np.zeros(502)
+        law[fine.first : fine.first + fine.law.size] = fine.law
+        window = slice(coarse.first, coarse.first + coarse.law.size)
+        assert trim / 10 < 1.0 - coarse.law.sum() <= coarse.dropped + 1e-14
+        assert (coarse.law <= law[window] * (1 + 1e-12)).all()
+        lost = 1.0 / (1.0 + np.exp(-logits)) - coarse.marginals(np.ones(coarse.law.size))
+        assert -1e-14 <= lost.min() <= lost.max() <= coarse.dropped + 1e-14
+
+
+def test_what_the_trees_drop_is_in_the_bound():
+    """With a trim so coarse that it shows; the public function does not allow it."""
+    rng, shown = np.random.default_rng(13), 0
+    for _ in range(5):
+        s, y, _, mu = draw(rng, 300)
+        T, which = mu / y.size, FBeta(1.0)
+        t = -2.0 * y * s / mu
+        pos, neg = t[y > 0], t[y < 0]
+        law = _smoothing.table_law(which, (pos, neg), (np.sort(pos), np.sort(neg)), 1.0 / T, 1e-6, (0, 0))
+        truth = by_recursion(s, y, None, mu, which)
+        error = max(np.abs(law.pos - truth[2][y > 0]).max(), np.abs(law.neg - truth[2][y < 0]).max())
+        assert max(error, abs(law.loss - truth[1])) <= law.missing + 1e-10
+        shown += error > 1e-8
+    assert shown > 0
+
+
 def test_twins_of_the_coupling_agree():
     rng = np.random.default_rng(8)
     p, q = rng.dirichlet(np.ones(30)), rng.dirichlet(np.ones(50))
