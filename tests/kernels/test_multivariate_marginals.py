@@ -307,6 +307,17 @@ def test_a_loss_of_the_users_own():
     np.testing.assert_allclose(a.marginals, b.marginals, atol=1e-8)
 
 
+def test_e29_energies_do_not_overflow():
+    rng = np.random.default_rng(14)
+    s, y, _, _ = draw(rng, 60)
+    s, mu = s / np.abs(s).max(), 1e-3
+    with np.errstate(over="ignore"):
+        assert not np.isfinite(np.exp(np.abs(s) / mu)).all()
+    got = multivariate_marginals(s, y, "f1", mu=mu, method="recursion")
+    assert errors(got, by_recursion(s, y, None, mu, FBeta(1.0)), y.size, mu) <= 1e-8
+    assert exact_max(s, y, "f1").value - mu * np.log(2.0) <= got.value <= exact_max(s, y, "f1").value
+
+
 def test_one_class_alone():
     got = multivariate_marginals([0.3, -0.2, 0.1], [1, 1, 1], "f1", mu=0.5, method="tree")
     truth = by_brute_force(np.array([0.3, -0.2, 0.1]), np.ones(3), None, 0.5, FBeta(1.0))

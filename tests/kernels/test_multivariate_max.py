@@ -215,6 +215,15 @@ def test_no_negatives_are_fine_where_the_measure_does_not_need_them():
     assert multivariate_max([1.0, -2.0], [1, 1], "f1").value == pytest.approx(1 / 3 + 2.0)
 
 
+def test_e18_the_loss_is_not_the_score():
+    """With the score for Δ the true labeling is the worst at w = 0, where the gradient is then 0."""
+    s, y = np.zeros(9), np.array([1.0, -1, 1, -1, -1, -1, 1, -1, -1])
+    printed = ContingencyLoss(lambda b, c, p, q: 1.0 - FBeta(1.0).loss(b, c, p, q), "none")
+    assert multivariate_max(s, y, printed).value == 1.0
+    assert not multivariate_max(s, y, printed).marginals.any()
+    assert multivariate_max(s, y, "f1").marginals.any()
+
+
 def test_measures_agree_with_their_definitions():
     rng = np.random.default_rng(8)
     for _ in range(50):

@@ -112,9 +112,9 @@ def multivariate_marginals(
     Examples
     --------
     >>> from minorant.kernels import multivariate_marginals
-    >>> smooth = multivariate_marginals([2.0, -0.5, 0.1, -3.0], [1, 1, -1, -1], "f1", mu=0.1)
+    >>> smooth = multivariate_marginals([2.0, -0.5, 0.1, -3.0], [1, 1, -1, -1], "f1", mu=1.0)
     >>> smooth.marginals.round(3)
-    array([0.   , 1.   , 0.998, 0.   ])
+    array([0.14 , 0.912, 0.685, 0.004])
     """
     which = measure(metric, **options)  # type: ignore[arg-type]
     if not (np.isfinite(mu) and mu > 0):
