@@ -11,6 +11,7 @@
 
 #include "bind.hpp"
 #include "bind_newton.hpp"
+#include "bind_multivariate.hpp"
 #include "bind_projections.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
@@ -168,6 +169,7 @@ void bind_kernels(nb::module_& m) {
     bind_vectors(m);
     bind_projections(m);
     bind_newton(m);
+    bind_multivariate(m);
 }
 
 void translate_input_error(const std::exception_ptr& error, void*) {

@@ -78,7 +78,8 @@ def solve(
         "excessive-gap" is the solver of decreasing smoothing, and of no other.
     smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
         "auto" is "primal", unless a solver smooths by itself. "dual" and "none" need a strongly convex
-        regularizer; they can be several times faster where there are far more columns than examples. See `minorant.schedules`.
+        regularizer; they can be several times faster where there are far more columns than examples. See
+        `minorant.schedules`.
     mu : float, optional
         Smooth by this much, once and for all: for "primal" and "dual". A solution of the smoothed problem is one of
         the exact problem up to mu·D, with D the `radius` of the loss, so mu = eps/D gives 2·eps after as many

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from minorant._native import core_or
 from minorant.kernels import _numpy
+from minorant.kernels.multivariate import WorstLabeling, multivariate_max
 from minorant.kernels.projections import (
     EntropicPoint,
     Projection,
@@ -18,6 +19,7 @@ from minorant.kernels.projections import (
     project_elastic_net_ball,
     project_simplex_blocks,
 )
+from minorant.kernels.smoothed_multivariate import SmoothedLabeling, multivariate_marginals
 
 if TYPE_CHECKING:
     from minorant import _core
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
 __all__ = [
     "EntropicPoint",
     "Projection",
+    "SmoothedLabeling",
+    "WorstLabeling",
     "entropic_capped_simplex",
+    "multivariate_marginals",
+    "multivariate_max",
     "native",
     "project_box_plane",
     "project_capped_simplex",

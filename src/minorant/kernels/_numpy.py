@@ -15,6 +15,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels._numpy_multivariate import (
+    count_scan,
+    couple_f,
+    couple_gmean,
+    f_scan,
+    flip_from,
+    flip_gains,
+    flip_top,
+    gmean_scan,
+    ranks,
+    swapped_pairs,
+)
 from minorant.kernels._numpy_newton import (
     along,
     balance,
@@ -28,6 +40,7 @@ from minorant.kernels._numpy_newton import (
     excess,
 )
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
+from minorant.kernels._numpy_tree import PoissonTree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,11 +50,15 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32] | NDArray[np.int64]
 
 __all__ = [
+    "PoissonTree",
     "along",
     "balance",
     "bends",
     "box_plane",
     "check_csr",
+    "count_scan",
+    "couple_f",
+    "couple_gmean",
     "csr_cholesky",
     "csr_conjugate_gradients",
     "csr_dot",
@@ -58,9 +75,16 @@ __all__ = [
     "elastic_net_ball",
     "entropic_cap",
     "excess",
+    "f_scan",
+    "flip_from",
+    "flip_gains",
+    "flip_top",
+    "gmean_scan",
     "hinge",
+    "ranks",
     "simplex_blocks",
     "smoothed_hinge",
+    "swapped_pairs",
 ]
 
 

@@ -1,0 +1,170 @@
+// The oracles of whole-sample measures, with the signatures of src/minorant/kernels/_numpy_multivariate.py.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "bind.hpp"
+#include "multivariate_couple.hpp"
+#include "multivariate_rank.hpp"
+#include "multivariate_scan.hpp"
+#include "multivariate_tree.hpp"
+
+namespace minorant {
+
+inline Flips flips(const Vector& scores, const Vector& y, const Vector& weights) {
+    check_length("y", y.size(), scores.size());
+    if (weights.size() != 0) check_length("weights", weights.size(), scores.size());
+    return {view(scores), view(y), view(weights)};
+}
+
+template <class F>
+auto without_gil(F&& f) {
+    const nanobind::gil_scoped_release release;
+    return f();
+}
+
+inline std::tuple<double, std::size_t, std::size_t> as_tuple(const Worst& worst) {
+    return {worst.value, worst.b, worst.c};
+}
+
+// (log_scale, total, rise, largest), and the weights of b and of c.
+using Coupling = std::tuple<std::tuple<double, double, double, double>, Result, Result>;
+
+template <class Rise>
+Coupling coupling(const Rise& rise, double kappa, const Counts& b, const Counts& c, const Vector& covered) {
+    Coupled found{};
+    Result down = fresh(c.law.size(), [](std::span<double>) {});
+    Result up = fresh(b.law.size(), [&](std::span<double> out) {
+        found = couple(rise, kappa, b, c, view(covered), out, std::span(down.data(), c.law.size()));
+    });
+    return {std::tuple(found.log_scale, found.total, found.rise, found.largest), std::move(up),
+            std::move(down)};
+}
+
+inline void bind_tree(nanobind::module_& m) {
+    using namespace nanobind::literals;
+    nanobind::class_<PoissonTree>(m, "PoissonTree")
+        .def(
+            "__init__",
+            [](PoissonTree* self, const Vector& logits, double trim) {
+                const nanobind::gil_scoped_release release;
+                new (self) PoissonTree(view(logits), trim);
+            },
+            "logits"_a.noconvert(), "trim"_a)
+        .def_prop_ro("first", &PoissonTree::first)
+        .def_prop_ro("dropped", &PoissonTree::dropped)
+        .def_prop_ro("log_partition", &PoissonTree::log_partition)
+        .def_prop_ro(
+            "law",
+            [](const PoissonTree& self) {
+                return fresh(self.law().size(), [&](std::span<double> out) {
+                    std::copy(self.law().begin(), self.law().end(), out.begin());
+                });
+            },
+            nanobind::rv_policy::move)
+        .def(
+            "marginals",
+            [](const PoissonTree& self, const Vector& r) {
+                check_length("r", r.size(), self.law().size());
+                return fresh(self.size(), [&](std::span<double> out) { self.marginals(view(r), out); });
+            },
+            "r"_a.noconvert());
+}
+
+inline void bind_multivariate(nanobind::module_& m) {
+    using namespace nanobind::literals;
+    bind_tree(m);
+    m.def(
+        "swapped_pairs",
+        [](const Vector& scores, const Vector& y, const Vector& pos, const Vector& neg) {
+            check_length("y", y.size(), scores.size());
+            if (pos.size() == 0 || neg.size() == 0) throw InputError("pairs need examples of both classes");
+            Swapped found{};
+            Result shares = fresh(scores.size(), [&](std::span<double> out) {
+                found = swapped_pairs(view(scores), view(y), view(pos), view(neg), out);
+            });
+            return std::tuple(found.value, found.loss, std::move(shares));
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert(), "pos"_a.noconvert(), "neg"_a.noconvert());
+    m.def(
+        "ranks",
+        [](const Vector& x, const Vector& q, bool equal) {
+            return fresh(q.size(), [&](std::span<double> out) { ranks(view(x), view(q), equal, out); });
+        },
+        "x"_a.noconvert(), "q"_a.noconvert(), "equal"_a);
+    m.def(
+        "couple_f",
+        [](double beta2, double n_pos, double n_neg, double kappa, const Vector& p, double b_first,
+           double b_center, double b_theta, const Vector& q, double c_first, double c_center, double c_theta,
+           const Vector& covered) {
+            return coupling(FRise{beta2, n_pos, n_neg, b_center, c_center}, kappa,
+                            {view(p), b_first, b_center, b_theta}, {view(q), c_first, c_center, c_theta},
+                            covered);
+        },
+        "beta2"_a, "n_pos"_a, "n_neg"_a, "kappa"_a, "p"_a.noconvert(), "b_first"_a, "b_center"_a, "b_theta"_a,
+        "q"_a.noconvert(), "c_first"_a, "c_center"_a, "c_theta"_a, "covered"_a.noconvert());
+    m.def(
+        "couple_gmean",
+        [](double n_pos, double n_neg, double kappa, const Vector& p, double b_first, double b_center,
+           double b_theta, const Vector& q, double c_first, double c_center, double c_theta,
+           const Vector& covered) {
+            return coupling(GMeanRise{n_pos, n_neg, b_center, c_center}, kappa,
+                            {view(p), b_first, b_center, b_theta}, {view(q), c_first, c_center, c_theta},
+                            covered);
+        },
+        "n_pos"_a, "n_neg"_a, "kappa"_a, "p"_a.noconvert(), "b_first"_a, "b_center"_a, "b_theta"_a,
+        "q"_a.noconvert(), "c_first"_a, "c_center"_a, "c_theta"_a, "covered"_a.noconvert());
+    m.def(
+        "flip_gains",
+        [](const Vector& scores, const Vector& y, const Vector& weights) {
+            const Flips all = flips(scores, y, weights);
+            std::size_t n_pos = 0;
+            Result gains = fresh(scores.size(), [&](std::span<double> out) { n_pos = flip_gains(all, out); });
+            return std::tuple(std::move(gains), n_pos);
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert());
+    m.def(
+        "flip_top",
+        [](const Vector& scores, const Vector& y, const Vector& weights, const Vector& pos, std::size_t b,
+           const Vector& neg, std::size_t c) {
+            const Flips all = flips(scores, y, weights);
+            if (b > pos.size() || c > neg.size())
+                throw InputError("b and c must be at most the sizes of the classes");
+            return fresh(scores.size(), [&](std::span<double> out) {
+                flip_from(all, cut(view(pos), b), cut(view(neg), c), out);
+            });
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "pos"_a.noconvert(), "b"_a,
+        "neg"_a.noconvert(), "c"_a);
+    m.def(
+        "flip_from",
+        [](const Vector& scores, const Vector& y, const Vector& weights, double pos, double neg) {
+            const Flips all = flips(scores, y, weights);
+            return fresh(scores.size(),
+                         [&](std::span<double> out) { flip_from(all, {pos, 0}, {neg, 0}, out); });
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "pos"_a, "neg"_a);
+    m.def(
+        "f_scan",
+        [](const Vector& pos, const Vector& neg, double beta2) {
+            return as_tuple(without_gil([&] { return f_scan(view(pos), view(neg), beta2); }));
+        },
+        "pos"_a.noconvert(), "neg"_a.noconvert(), "beta2"_a);
+    m.def(
+        "gmean_scan",
+        [](const Vector& pos, const Vector& neg) {
+            return as_tuple(without_gil([&] { return gmean_scan(view(pos), view(neg)); }));
+        },
+        "pos"_a.noconvert(), "neg"_a.noconvert());
+    m.def(
+        "count_scan",
+        [](const Vector& pos, const Vector& neg, std::size_t count, double rate) {
+            return as_tuple(without_gil([&] { return count_scan(view(pos), view(neg), count, rate); }));
+        },
+        "pos"_a.noconvert(), "neg"_a.noconvert(), "count"_a, "rate"_a);
+}
+
+}  // namespace minorant
