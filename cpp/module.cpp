@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "bind.hpp"
+#include "bind_coordinate.hpp"
 #include "bind_projections.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
@@ -166,6 +167,7 @@ void bind_kernels(nb::module_& m) {
     bind_dense<double>(m);
     bind_vectors(m);
     bind_projections(m);
+    bind_coordinate(m);
 }
 
 void translate_input_error(const std::exception_ptr& error, void*) {

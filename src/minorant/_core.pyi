@@ -1,4 +1,4 @@
-"""The C++ core; `_numpy.py` and `_numpy_projections.py` in `minorant/kernels` say what each kernel computes."""
+"""The C++ core; the modules `_numpy*.py` of `minorant/kernels` say what each kernel computes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 Values = NDArray[np.float32] | NDArray[np.float64]
 Indices = NDArray[np.int32] | NDArray[np.int64]
+Columns = NDArray[np.int64]
 
 def dot(a: Vector, b: Vector) -> float: ...
 def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) -> None: ...
@@ -27,7 +28,45 @@ def smoothed_hinge(
     u: Vector, y: Vector, c: Vector, mu: float, free_bias: bool, guess: float, threads: int
 ) -> tuple[float, Vector, float]: ...
 def hinge(u: Vector, y: Vector, c: Vector, free_bias: bool, threads: int) -> tuple[float, float]: ...
+def gather_dense(X: Values, columns: Columns) -> Values: ...
+def solve_dense_columns(
+    columns: Values,
+    index: Columns,
+    s: Vector,
+    a: Vector,
+    c: Vector,
+    loss: tuple[float, float, float],
+    l1: float,
+    l2: float,
+    bias: bool,
+    w: Vector,
+    b: float,
+    enough: float,
+    part: float,
+    allowed: float,
+) -> tuple[Vector, Vector]: ...
 
+class SparseStore64:
+    def __init__(self, rows: int, columns: int) -> None: ...
+    def gather(self, data: Values, indices: Indices, indptr: Indices, columns: Columns) -> None: ...
+    def solve(
+        self,
+        columns: Columns,
+        s: Vector,
+        a: Vector,
+        c: Vector,
+        loss: tuple[float, float, float],
+        l1: float,
+        l2: float,
+        bias: bool,
+        w: Vector,
+        b: float,
+        enough: float,
+        part: float,
+        allowed: float,
+    ) -> tuple[Vector, Vector]: ...
+
+class SparseStore32(SparseStore64): ...
 class ParseError(ValueError): ...
 
 class SvmlightReader64:

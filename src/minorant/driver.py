@@ -71,8 +71,9 @@ def solve(
     problem : Problem
     tol : float, default 1e-3
         The promise: J(w) - min J ≤ tol·|J(w)|, for the exact J.
-    solver : {"auto", "agm-inf", "agm-1", "excessive-gap"} or Solver, default "auto"
-        "auto" is "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
+    solver : {"auto", "working-set", "agm-inf", "agm-1", "excessive-gap"} or Solver, default "auto"
+        "auto" is "working-set" (`minorant.solvers.working_set`) where L1 or an elastic net meets a loss with a
+        curvature, else "agm-inf" with adaptive L. Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
         "excessive-gap" is the solver of decreasing smoothing, and of no other.
     smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
         See `minorant.schedules`.
@@ -101,7 +102,10 @@ def solve(
     patience = _Patience()
     steps = schedule(problem, solver, smoothing, mu, best, tol)
     while status is Status.MAX_ITER and len(trace) < max_iter:
-        step = next(steps)
+        step = next(steps, None)
+        if step is None:  # the schedule has nothing better to offer
+            status = Status.STALLED
+            break
         best.offer(step.candidates)
         now = perf_counter() - began
         used = problem.A.products - products

@@ -7,7 +7,7 @@
     "dual"     a dual view at mu = eps/(2D), the dual problem made strongly convex; a new one when J has fallen so far.
     "none"     one dual view at mu = 0.
     "decreasing"   the excessive gap technique: mu shrinks at every step, at a rate known beforehand.
-    "auto"     "primal".
+    "auto"     "primal"; with solver "auto", none where working sets serve (`solvers/working_set.py`).
 
 With a fixed `mu`, "primal" and "dual" are the schemes of the paper: one view at that mu.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from minorant.errors import InputError, unknown_option
 from minorant.kernels import dot
 from minorant.minorants import Point
-from minorant.solvers import SOLVERS, ExcessiveGap, Solver, State
+from minorant.solvers import SOLVERS, ExcessiveGap, Solver, State, working_set
 from minorant.solvers.saddle import Saddle
 from minorant.views import Candidates, DualView, PrimalView, View
 
@@ -59,10 +59,10 @@ def schedule(
 ) -> Schedule:
     """The steps of the scheme that solver, smoothing and mu name; an invalid combination explains itself."""
     _check_scheme(solver, smoothing, mu)
-    if isinstance(solver, ExcessiveGap):
-        return _decreasing(problem, solver, best)
-    if smoothing == "decreasing" or solver == "excessive-gap":
-        return _decreasing(problem, ExcessiveGap(), best)
+    if isinstance(solver, ExcessiveGap) or smoothing == "decreasing" or solver == "excessive-gap":
+        return _decreasing(problem, solver if isinstance(solver, ExcessiveGap) else ExcessiveGap(), best)
+    if solver == "working-set" or (solver == smoothing == "auto" and mu is None and working_set.suits(problem)):
+        return (Step(found, 1.0, 0.0) for found in working_set.rounds(problem, best, tol))
     method = _method(solver)
     if smoothing in ("auto", "primal"):
         if mu is None and problem.loss.curvature == 0:
@@ -88,6 +88,10 @@ def _check_scheme(solver: str | Solver | ExcessiveGap, smoothing: str, mu: float
         raise InputError(
             f"the solver 'excessive-gap' is for decreasing smoothing; got smoothing={smoothing!r}. "
             "Leave smoothing out, or choose the solver 'agm-inf' or 'agm-1'"
+        )
+    if solver == "working-set" and (smoothing != "auto" or mu is not None):
+        raise InputError(
+            "the solver 'working-set' smooths nothing: leave smoothing and mu out, or choose another solver"
         )
     if mu is None:
         return
@@ -185,5 +189,5 @@ def _method(solver: str | Solver) -> Solver:
         return solver
     name = "agm-inf" if solver == "auto" else solver
     if name not in SOLVERS:
-        raise unknown_option("solver", solver, [*SOLVERS, "excessive-gap", "auto"])
+        raise unknown_option("solver", solver, [*SOLVERS, "working-set", "excessive-gap", "auto"])
     return SOLVERS[name]()

@@ -52,3 +52,7 @@ entropic_cap = _core.entropic_cap
 simplex_blocks = _core.simplex_blocks
 smoothed_hinge = _core.smoothed_hinge
 hinge = _core.hinge
+SparseStore32 = _core.SparseStore32
+SparseStore64 = _core.SparseStore64
+gather_dense = _core.gather_dense
+solve_dense_columns = _core.solve_dense_columns

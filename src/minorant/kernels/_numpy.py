@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels._numpy_coordinate import SparseStore32, SparseStore64, gather_dense, solve_dense_columns
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32] | NDArray[np.int64]
 
 __all__ = [
+    "SparseStore32",
+    "SparseStore64",
     "box_plane",
     "check_csr",
     "csr_dot",
@@ -36,9 +39,11 @@ __all__ = [
     "dot",
     "elastic_net_ball",
     "entropic_cap",
+    "gather_dense",
     "hinge",
     "simplex_blocks",
     "smoothed_hinge",
+    "solve_dense_columns",
 ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from minorant import kernels
 from minorant.operators.base import LinearMap
+from minorant.operators.column_access import SparseColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +48,10 @@ class Csr(LinearMap):
 
     def largest(self) -> float:
         return float(max(self.data.max(initial=0.0), -self.data.min(initial=0.0)))
+
+    def column_access(self) -> SparseColumns:
+        """The columns, for solvers that work on some of them."""
+        return SparseColumns(self.data, self.indices, self.indptr, self.shape)
 
     def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
         return kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self._threads)
