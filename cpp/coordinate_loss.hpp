@@ -21,6 +21,7 @@ struct ClippedQuadratic {
         return t * (r - 0.5 * kappa * t);
     }
     double slope(double r) const { return std::clamp(r / kappa, low, high); }
+    double clipped(double r) const { return quadratic() ? 0.0 : r - kappa * slope(r); }
     double curvature(double r) const { return r > kappa * low && r < kappa * high ? 1 / kappa : 0.0; }
 };
 
@@ -29,6 +30,7 @@ struct LogisticLoss {
     double steepest() const { return 0.25; }
     double value(double r) const { return std::max(r, 0.0) + std::log1p(std::exp(-std::abs(r))); }
     double slope(double r) const { return r > 0 ? 1 / (1 + std::exp(-r)) : std::exp(r) / (1 + std::exp(r)); }
+    double clipped(double) const { return 0; }
     double curvature(double r) const {
         const double q = std::exp(-std::abs(r));
         return q / ((1 + q) * (1 + q));

@@ -15,9 +15,15 @@
 
 namespace minorant {
 
+// The loss where a model was made, and Σ c t (r - κt), by which the slopes are clipped: what shrinking the dual point
+// by a factor 1 - ε costs is ε times that, and about ε² times the loss.
+struct Level {
+    double loss, clipped;
+};
+
 // About the duality gap of the model: exact but for the square of how much the dual point must be shrunk.
 template <class B>
-double model_gap(Model<B>& m, double loss) {
+double model_gap(Model<B>& m, const Level& at) {
     double most = 0, gap = 0, product = 0;
     for (std::size_t j = 0; j < m.w.size(); ++j) {
         const double v = m.slope(j), size = std::abs(v), w = m.w[j];
@@ -28,20 +34,20 @@ double model_gap(Model<B>& m, double loss) {
     }
     if (m.l2 > 0) return gap + product;
     const double shrink = most > m.l1 ? m.l1 / most : 1.0;
-    return gap + shrink * product + (1 - shrink) * (1 - shrink) * loss;
+    return gap + shrink * product + (1 - shrink) * (at.clipped + (1 - shrink) * at.loss);
 }
 
 // Until the gap of the model is `enough`, or the work allowed is done.
 template <class B>
-void descend(Model<B>& m, SupportNewton<B>& newton, double enough, double loss, double allowed) {
+void descend(Model<B>& m, SupportNewton<B>& newton, double enough, const Level& at, double allowed) {
     double mark = m.work;
     std::vector<std::size_t> last;
     for (int quiet = 0; quiet < 2;) {
         double fall = 0;
         for (std::size_t j = 0; j < m.w.size(); ++j) fall += m.step(j);
-        if (fall <= enough && model_gap(m, loss) <= enough) return;
+        if (fall <= enough && model_gap(m, at) <= enough) return;
         if (m.work > allowed) return;
-        quiet = fall <= 1e-16 * loss ? quiet + 1 : 0;
+        quiet = fall <= 1e-16 * at.loss ? quiet + 1 : 0;
         const std::vector<std::size_t> set = m.support();
         if (set.empty()) continue;
         if (m.work - mark >= newton.cost(m, set)) {
@@ -70,9 +76,8 @@ class BlockSolver {
         model_.w.assign(start.begin(), start.end());
         std::vector<double> z = image(model_.w);
         if (loss_.quadratic()) {
-            const double loss = value(z, b);
             linearize(z, b, 1.0);
-            descend(model_, newton_, std::max(enough, part * model_gap(model_, loss)), loss, allowed);
+            descend(model_, newton_, std::max(enough, part * model_gap(model_, level_)), level_, allowed);
         } else {
             proximal_newton(z, b, enough, part, allowed);
         }
@@ -82,21 +87,21 @@ class BlockSolver {
 
   private:
     void proximal_newton(std::vector<double>& z, double b, double enough, double part, double allowed) {
-        double floor = 1e-3, loss = value(z, b), last = INFINITY;  // the gap that rounding must halve, once it hides falls
+        double floor = 1e-3, last = INFINITY;  // the gap to be halved once rounding hides that J falls
         while (model_.work <= allowed) {
             linearize(z, b, floor);
             newton_.forget();
-            const double gap = model_gap(model_, loss);
+            const double gap = model_gap(model_, level_);
             enough = std::max(enough, part * gap);
             part = 0;
             if (gap <= enough || gap > 0.5 * last) return;
             const std::vector<double> from = model_.w;
-            descend(model_, newton_, std::max(0.1 * gap, 0.3 * enough), loss, allowed);
+            descend(model_, newton_, std::max(0.1 * gap, 0.3 * enough), level_, allowed);
             const std::vector<double> to = std::move(model_.w);
             std::vector<double> move(to.size());
             for (std::size_t j = 0; j < to.size(); ++j) move[j] = to[j] - from[j];
             const std::vector<double> v = image(move);
-            const double before = loss + penalty(from), rounding = 1e-15 * before, shift = model_.shift;
+            const double before = level_.loss + penalty(from), rounding = 1e-15 * before, shift = model_.shift;
             model_.w = to;
             double t = 1;
             for (; t > 1e-12; t *= 0.5) {
@@ -104,11 +109,10 @@ class BlockSolver {
                     model_.w[j] = t == 1 ? to[j] : from[j] + t * move[j];
                 std::vector<double> tried(z.size());
                 for (std::size_t i = 0; i < z.size(); ++i) tried[i] = z[i] + t * v[i];
-                const double at = value(tried, b + t * shift), next = at + penalty(model_.w);
+                const double next = value(tried, b + t * shift) + penalty(model_.w);
                 if (next <= before + rounding) {
                     z = std::move(tried);
                     b += t * shift;
-                    loss = at;
                     last = next < before - rounding ? INFINITY : gap;
                     break;
                 }
@@ -124,9 +128,13 @@ class BlockSolver {
     // The model at z + b, with the weights of the model as they are.
     void linearize(const std::vector<double>& z, double b, double floor) {
         const double least = floor * loss_.steepest();
+        level_ = {};
         for (std::size_t i = 0; i < z.size(); ++i) {
             const double r = examples_.at(i, z[i] + b), c = examples_.c[i];
-            model_.e[i] = c * examples_.s[i] * loss_.slope(r);
+            const double t = loss_.slope(r);
+            level_.loss += c * loss_.value(r);
+            level_.clipped += c * t * loss_.clipped(r);
+            model_.e[i] = c * examples_.s[i] * t;
             model_.h[i] = c * std::max(loss_.curvature(r), least);
         }
         model_.begin();
@@ -155,6 +163,7 @@ class BlockSolver {
     Loss loss_;
     Examples examples_;
     Model<B> model_;
+    Level level_{};
     SupportNewton<B> newton_;
 };
 
