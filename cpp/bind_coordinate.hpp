@@ -19,7 +19,8 @@ template <class T>
 nanobind::object give(std::vector<T>&& values) {
     auto* kept = new std::vector<T>(std::move(values));
     const nanobind::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nanobind::cast(nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(kept->data(), {kept->size()}, owner));
+    return nanobind::cast(
+        nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
 inline void check_columns(const Index& columns, std::size_t n_columns) {
@@ -57,8 +58,8 @@ nanobind::object solve_on(const B& X, const Vector& s, const Vector& a, const Ve
     return nanobind::make_tuple(give(std::move(found.w)), give(std::move(found.image)));
 }
 
-inline Settings settings(const std::tuple<double, double, double>& loss, double l1, double l2, bool bias, double b,
-                         double enough, double part, double allowed) {
+inline Settings settings(const std::tuple<double, double, double>& loss, double l1, double l2, bool bias,
+                         double b, double enough, double part, double allowed) {
     const auto [kappa, low, high] = loss;
     return {l1, l2, b, enough, part, allowed, bias, kappa == 0, {kappa, low, high}};
 }
@@ -78,7 +79,8 @@ void bind_columns(nanobind::module_& m) {
                 gather_dense(Dense<V>{view(X), rows, X.shape(1)}, view(columns), out.get());
             }
             const nanobind::capsule owner(out.get(), [](void* p) noexcept { delete[] static_cast<V*>(p); });
-            return nanobind::ndarray<nanobind::numpy, V, nanobind::ndim<2>>(out.release(), {size, rows}, owner);
+            return nanobind::ndarray<nanobind::numpy, V, nanobind::ndim<2>>(out.release(), {size, rows},
+                                                                            owner);
         },
         "X"_a.noconvert(), "columns"_a.noconvert());
     m.def(
@@ -90,8 +92,9 @@ void bind_columns(nanobind::module_& m) {
             const DenseColumns<V> X(view(columns), columns.shape(1), view(index));
             return solve_on(X, s, a, c, w, settings(loss, l1, l2, bias, b, enough, part, allowed));
         },
-        "columns"_a.noconvert(), "index"_a.noconvert(), "s"_a.noconvert(), "a"_a.noconvert(), "c"_a.noconvert(),
-        "loss"_a, "l1"_a, "l2"_a, "bias"_a, "w"_a.noconvert(), "b"_a, "enough"_a, "part"_a, "allowed"_a);
+        "columns"_a.noconvert(), "index"_a.noconvert(), "s"_a.noconvert(), "a"_a.noconvert(),
+        "c"_a.noconvert(), "loss"_a, "l1"_a, "l2"_a, "bias"_a, "w"_a.noconvert(), "b"_a, "enough"_a, "part"_a,
+        "allowed"_a);
 }
 
 template <class V, class I, class P>
@@ -123,17 +126,18 @@ void bind_store(nanobind::module_& m, const char* name) {
     bind_gather<V, int64_t, int64_t>(store);
     store.def(
         "solve",
-        [](const SparseStore<V>& self, const Index& columns, const Vector& s, const Vector& a, const Vector& c,
-           const Loss& loss, double l1, double l2, bool bias, const Vector& w, double b, double enough,
-           double part, double allowed) {
+        [](const SparseStore<V>& self, const Index& columns, const Vector& s, const Vector& a,
+           const Vector& c, const Loss& loss, double l1, double l2, bool bias, const Vector& w, double b,
+           double enough, double part, double allowed) {
             check_columns(columns, self.columns());
             for (const std::int64_t j : view(columns))
-                if (!self.holds(j)) throw InputError("column " + std::to_string(j) + " has not been gathered");
+                if (!self.holds(j))
+                    throw InputError("column " + std::to_string(j) + " has not been gathered");
             return solve_on(self.take(view(columns)), s, a, c, w,
                             settings(loss, l1, l2, bias, b, enough, part, allowed));
         },
-        "columns"_a.noconvert(), "s"_a.noconvert(), "a"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "l1"_a, "l2"_a,
-        "bias"_a, "w"_a.noconvert(), "b"_a, "enough"_a, "part"_a, "allowed"_a);
+        "columns"_a.noconvert(), "s"_a.noconvert(), "a"_a.noconvert(), "c"_a.noconvert(), "loss"_a, "l1"_a,
+        "l2"_a, "bias"_a, "w"_a.noconvert(), "b"_a, "enough"_a, "part"_a, "allowed"_a);
 }
 
 inline void bind_coordinate(nanobind::module_& m) {

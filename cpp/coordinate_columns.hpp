@@ -1,8 +1,8 @@
-// Columns of a working set, contiguous in memory, and what coordinate descent asks of one: products with a vector of
-// examples, in float64 whatever the type of the values.
+// Columns of a working set, contiguous in memory, and what coordinate descent asks of one: products with a
+// vector of examples, in float64 whatever the type of the values.
 //
-// Dense columns are found in a matrix of them (a gathered block, or the whole of a column-major X: no copy); sparse
-// ones are gathered from compressed rows by a pass over the indices.
+// Dense columns are found in a matrix of them (a gathered block, or the whole of a column-major X: no copy);
+// sparse ones are gathered from compressed rows by a pass over the indices.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,9 @@ class DenseColumns {
 
     double dot(std::size_t j, const double* e) const { return row_dot(column(j), e, rows_); }
     void add(std::size_t j, double a, double* y) const { add_column(a, column(j), y, rows_); }
-    void add(std::size_t j, double a, const double* h, double* y) const { add_column(a, h, column(j), y, rows_); }
+    void add(std::size_t j, double a, const double* h, double* y) const {
+        add_column(a, h, column(j), y, rows_);
+    }
     double squares(std::size_t j, const double* h, double m, double /*mass*/) const {
         return column_squares(h, column(j), m, rows_);
     }
@@ -97,7 +99,8 @@ struct SparseColumn {
 template <class V>
 class SparseColumns {
   public:
-    SparseColumns(std::vector<SparseColumn<V>> columns, std::size_t rows) : columns_(std::move(columns)), rows_(rows) {}
+    SparseColumns(std::vector<SparseColumn<V>> columns, std::size_t rows)
+        : columns_(std::move(columns)), rows_(rows) {}
 
     static constexpr double kCost = 4.0;
     std::size_t size() const { return columns_.size(); }
@@ -145,7 +148,8 @@ class SparseColumns {
     std::size_t rows_;
 };
 
-// out[j·rows + i] = X[i, columns[j]], eight rows at a time: then a line of `out` is written once, not eight times.
+// out[j·rows + i] = X[i, columns[j]], eight rows at a time: then a line of `out` is written once, not eight
+// times.
 template <class V>
 void gather_dense(const Dense<V>& X, std::span<const std::int64_t> columns, V* out) {
     constexpr std::size_t kRows = 8;
@@ -162,15 +166,17 @@ void gather_dense(const Dense<V>& X, std::span<const std::int64_t> columns, V* o
 template <class V>
 class SparseStore {
   public:
-    SparseStore(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns), wanted_((columns + 63) / 64) {}
+    SparseStore(std::size_t rows, std::size_t columns)
+        : rows_(rows), columns_(columns), wanted_((columns + 63) / 64) {}
     SparseStore(SparseStore&&) = default;
 
     std::size_t rows() const { return rows_; }
     std::size_t columns() const { return columns_.size(); }
     bool holds(std::int64_t j) const { return columns_[static_cast<std::size_t>(j)].held; }
 
-    // Gathers the columns that are not there yet, by one pass over the indices. A bitmap of the columns wanted stays in
-    // the nearest cache and answers for most indices; the places of the others are noted without a branch.
+    // Gathers the columns that are not there yet, by one pass over the indices. A bitmap of the columns
+    // wanted stays in the nearest cache and answers for most indices; the places of the others are noted
+    // without a branch.
     template <class I, class P>
     void gather(const Csr<V, I, P>& X, std::span<const std::int64_t> columns) {
         if (X.data.empty()) return;

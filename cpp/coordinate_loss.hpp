@@ -1,7 +1,7 @@
 // Scalar losses φ(r) of r = s z - a, their slope t = φ'(r) and curvature, as coordinate methods need them.
 //
-//     clipped quadratic   t = clip(r/κ, low, high),   φ = t (r - κt/2)        squared, squared and smooth hinge, Huber
-//     logistic            t = 1/(1 + e^-r),           φ = log(1 + e^r)
+//     clipped quadratic   t = clip(r/κ, low, high),   φ = t (r - κt/2)        squared, squared and smooth
+//     hinge, Huber logistic            t = 1/(1 + e^-r),           φ = log(1 + e^r)
 #pragma once
 
 #include <algorithm>

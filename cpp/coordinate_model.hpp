@@ -2,9 +2,10 @@
 //
 //     Q(w, b) = ½ Σ h_i (ρ_i + ⟨x_i, w⟩ + b)² + l1 ‖w‖₁ + (l2/2) ‖w‖²
 //
-// The state is w and e_i = h_i (ρ_i + ⟨x_i, w⟩ + b), the gradient by example: ∂Q/∂w_j = ⟨x_j, e⟩ + l2 w_j. A free bias is
-// always at its best, Σ e = 0: a step δ of w_j moves it by -δ m_j with m_j = Σ h x_j / Σ h, kept as one number `shift` so
-// that sparse columns stay sparse. Steps along a direction d minimize Q exactly: it is a parabola with kinks.
+// The state is w and e_i = h_i (ρ_i + ⟨x_i, w⟩ + b), the gradient by example: ∂Q/∂w_j = ⟨x_j, e⟩ + l2 w_j. A
+// free bias is always at its best, Σ e = 0: a step δ of w_j moves it by -δ m_j with m_j = Σ h x_j / Σ h, kept
+// as one number `shift` so that sparse columns stay sparse. Steps along a direction d minimize Q exactly: it
+// is a parabola with kinks.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +23,22 @@ struct Model {
     const B& X;
     double l1, l2;
     bool bias;
-    std::vector<double> w;       // one for each column
-    std::vector<double> h, e;    // one for each example; the gradient is e + shift·h
-    std::vector<double> mean, curvature;  // m_j, and Σ h (x_j - m_j)²
+    std::vector<double> w;                 // one for each column
+    std::vector<double> h, e;              // one for each example; the gradient is e + shift·h
+    std::vector<double> mean, curvature;   // m_j, and Σ h (x_j - m_j)²
     double shift = 0, mass = 0, same = 0;  // Σ h; the common value of h, or 0 where they differ
-    double work = 0;             // multiplications so far
+    double work = 0;                       // multiplications so far
 
     Model(const B& X, double l1, double l2, bool bias)
-        : X(X), l1(l1), l2(l2), bias(bias), w(X.size()), h(X.rows()), e(X.rows()), mean(X.size()), curvature(X.size()) {}
+        : X(X),
+          l1(l1),
+          l2(l2),
+          bias(bias),
+          w(X.size()),
+          h(X.rows()),
+          e(X.rows()),
+          mean(X.size()),
+          curvature(X.size()) {}
 
     // h and e have been set: the rest of the state.
     void begin() {
@@ -45,7 +54,8 @@ struct Model {
         for (std::size_t j = 0; j < X.size(); ++j) {
             mean[j] = centered ? X.dot(j, h.data()) / mass : 0.0;
             curvature[j] = X.squares(j, h.data(), mean[j], centered ? mass : 0.0);
-            if (centered && curvature[j] <= 1e-24 * mass * mean[j] * mean[j]) curvature[j] = 0;  // a constant column
+            if (centered && curvature[j] <= 1e-24 * mass * mean[j] * mean[j])
+                curvature[j] = 0;  // a constant column
             work += 2 * B::kCost * static_cast<double>(X.count(j));
         }
         shift = centered ? -total / mass : 0.0;
@@ -95,7 +105,8 @@ struct Model {
         work += 3.0 * static_cast<double>(v.size());
         const bool centered = bias && mass > 0;
         double rise = ev + shift * hv, bend = hvv - (centered ? hv * hv / mass : 0.0);
-        std::vector<std::pair<double, double>> kinks;  // where a weight becomes 0, and by how much the slope jumps
+        std::vector<std::pair<double, double>>
+            kinks;  // where a weight becomes 0, and by how much the slope jumps
         for (std::size_t s = 0; s < set.size(); ++s) {
             const double x = w[set[s]];
             if (d[s] == 0) continue;

@@ -1,8 +1,9 @@
-// Faster than coordinate descent once the support S and its signs are nearly right: two directions on S, each followed
-// by an exact search of the model (`Model::search`), which drops weights that reach 0.
+// Faster than coordinate descent once the support S and its signs are nearly right: two directions on S, each
+// followed by an exact search of the model (`Model::search`), which drops weights that reach 0.
 //
-//     Newton      (X_SᵀHX_S + l2 I) d = -(gradient on S),  by Cholesky; products of columns are kept while h is the same
-//     Anderson    the combination Σ c_k w_k, Σ c_k = 1, of the last sweeps with the least residual Σ c_k (w_k - w_{k-1})
+//     Newton      (X_SᵀHX_S + l2 I) d = -(gradient on S),  by Cholesky; products of columns are kept while h
+//     is the same Anderson    the combination Σ c_k w_k, Σ c_k = 1, of the last sweeps with the least
+//     residual Σ c_k (w_k - w_{k-1})
 #pragma once
 
 #include <algorithm>
@@ -24,7 +25,8 @@ inline void cholesky_solve(std::vector<double>& A, std::vector<double>& b) {
             row[j] = (row[j] - row_dot(row, other, j)) * other[j];
         }
         const double left = row[i] - row_dot(row, row, i);
-        row[i] = left > 1e-14 * row[i] ? 1 / std::sqrt(left) : 0.0;  // a pivot lost to rounding: leave that unknown 0
+        row[i] = left > 1e-14 * row[i] ? 1 / std::sqrt(left)
+                                       : 0.0;  // a pivot lost to rounding: leave that unknown 0
         b[i] = (b[i] - row_dot(row, b.data(), i)) * row[i];
     }
     for (std::size_t i = n; i-- > 0;) {
@@ -112,14 +114,14 @@ class SupportNewton {
         return d;
     }
 
-    std::vector<std::int64_t> place_;    // of a column among the known ones, or -1
-    std::vector<std::size_t> known_;     // columns whose products are known
+    std::vector<std::int64_t> place_;        // of a column among the known ones, or -1
+    std::vector<std::size_t> known_;         // columns whose products are known
     std::vector<std::vector<double>> rows_;  // Σ h x_j x_k (centered) for k up to j
     std::vector<double> scratch_;
 };
 
-// The direction of Newton on the support by conjugate gradients with a diagonal preconditioner, to a tenth of the
-// gradient: for supports too large to factor.
+// The direction of Newton on the support by conjugate gradients with a diagonal preconditioner, to a tenth of
+// the gradient: for supports too large to factor.
 template <class B>
 void conjugate_gradient(Model<B>& m, std::span<const std::size_t> set) {
     constexpr int kSteps = 30;

@@ -1,9 +1,9 @@
 // Minimizes  Σ c_i φ(s_i (⟨x_i, w⟩ + b) - a_i) + l1 ‖w‖₁ + (l2/2) ‖w‖²  over the columns of a working set.
 //
-// A quadratic loss is its own model. Others are replaced by the model at the point reached, again and again (proximal
-// Newton), with a search by halves along the way to its minimizer. Curvature below `floor` times the greatest there is
-// counts as that much: the floor rises where the search had to shorten a step, up to 1, where the model is above the
-// loss and needs no search, and falls where it had not.
+// A quadratic loss is its own model. Others are replaced by the model at the point reached, again and again
+// (proximal Newton), with a search by halves along the way to its minimizer. Curvature below `floor` times
+// the greatest there is counts as that much: the floor rises where the search had to shorten a step, up to 1,
+// where the model is above the loss and needs no search, and falls where it had not.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace minorant {
 
-// The loss where a model was made, and Σ c t (r - κt), by which the slopes are clipped: what shrinking the dual point
-// by a factor 1 - ε costs is ε times that, and about ε² times the loss.
+// The loss where a model was made, and Σ c t (r - κt), by which the slopes are clipped: what shrinking the
+// dual point by a factor 1 - ε costs is ε times that, and about ε² times the loss.
 struct Level {
     double loss, clipped;
 };
@@ -101,7 +101,8 @@ class BlockSolver {
             std::vector<double> move(to.size());
             for (std::size_t j = 0; j < to.size(); ++j) move[j] = to[j] - from[j];
             const std::vector<double> v = image(move);
-            const double before = level_.loss + penalty(from), rounding = 1e-15 * before, shift = model_.shift;
+            const double before = level_.loss + penalty(from), rounding = 1e-15 * before,
+                         shift = model_.shift;
             model_.w = to;
             double t = 1;
             for (; t > 1e-12; t *= 0.5) {
@@ -142,7 +143,8 @@ class BlockSolver {
 
     double value(const std::vector<double>& z, double b) {
         double sum = 0;
-        for (std::size_t i = 0; i < z.size(); ++i) sum += examples_.c[i] * loss_.value(examples_.at(i, z[i] + b));
+        for (std::size_t i = 0; i < z.size(); ++i)
+            sum += examples_.c[i] * loss_.value(examples_.at(i, z[i] + b));
         return sum;
     }
 

@@ -139,7 +139,7 @@ def test_degenerate_data(name, case, sparse):
         lam = fraction * max(lam_max(loss, X), 1e-2)
         r = solve(Problem(loss, sp.csr_array(X) if sparse else X, omega(lam, ratio)), tol=1e-7, max_iter=200)
         assert r.certificate.status is Status.CERTIFIED, (bias, fraction, ratio)
-        still = (X == X[0]).all(axis=0) if bias else ~X.any(axis=0)
+        still = (X[0] == X).all(axis=0) if bias else ~X.any(axis=0)
         assert not r.w[still].any()
 
 

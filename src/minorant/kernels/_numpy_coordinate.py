@@ -5,8 +5,9 @@
     Σ c_i φ(s_i (⟨x_i, w⟩ + b) - a_i) + l1 ‖w‖₁ + (l2/2) ‖w‖²
 
 for the loss (κ, low, high), φ' = clip(r/κ, low, high), or the logistic one where κ = 0. They stop where the duality gap
-on these columns is about `enough`, or `part` of what it was at the start. The C++ core works on columns; here the
-model is the matrix of their products, minimized by sweeps and Newton steps on the support: slower, same result.
+on these columns is about `enough`, or `part` of what it was at the start; `allowed` limits the work of the C++ core.
+That one works on columns; here the model is the matrix of their products, minimized by sweeps and Newton steps on the
+support: slower, with the same result.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 from scipy.special import expit
+
+from minorant.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +35,25 @@ def gather_dense(X: NDArray[Any], columns: Index) -> NDArray[Any]:
     return np.ascontiguousarray(X[:, columns].T)
 
 
-def solve_dense_columns(columns: NDArray[Any], index: Index, *problem: Any) -> tuple[Vector, Vector]:
+def solve_dense_columns(
+    columns: NDArray[Any],
+    index: Index,
+    s: Vector,
+    a: Vector,
+    c: Vector,
+    loss: Loss,
+    l1: float,
+    l2: float,
+    bias: bool,
+    w: Vector,
+    b: float,
+    enough: float,
+    part: float,
+    allowed: float,
+) -> tuple[Vector, Vector]:
     """The weights and scores for the columns of the data that are the rows `index` of a matrix."""
-    return _Block(columns[index].T.astype(np.float64), *problem).solve()
+    X = columns[index].T.astype(np.float64)
+    return _Block(X, s, a, c, loss, l1, l2, bias, w, b, enough, part).solve()
 
 
 class SparseStore64:
@@ -49,10 +68,27 @@ class SparseStore64:
         if self._columns is None:
             self._columns = csr_array((data, indices, indptr), shape=self._shape).tocsc()
 
-    def solve(self, columns: Index, *problem: Any) -> tuple[Vector, Vector]:
-        """The weights and scores for these columns."""
-        assert self._columns is not None, "gather the columns first"  # noqa: S101
-        return _Block(self._columns[:, columns].astype(np.float64), *problem).solve()
+    def solve(
+        self,
+        columns: Index,
+        s: Vector,
+        a: Vector,
+        c: Vector,
+        loss: Loss,
+        l1: float,
+        l2: float,
+        bias: bool,
+        w: Vector,
+        b: float,
+        enough: float,
+        part: float,
+        allowed: float,
+    ) -> tuple[Vector, Vector]:
+        """The weights and scores for these columns, which have been gathered."""
+        if self._columns is None:
+            raise InputError("gather the columns first")
+        X = self._columns[:, columns].astype(np.float64)
+        return _Block(X, s, a, c, loss, l1, l2, bias, w, b, enough, part).solve()
 
 
 SparseStore32 = SparseStore64
@@ -82,12 +118,11 @@ class _Block:
         b: float,
         enough: float,
         part: float,
-        allowed: float,
     ) -> None:
         self.X, self.s, self.a, self.c, self.w, self.b = X, s, a, c, w.copy(), b
         self.kappa, self.low, self.high = loss
         self.l1, self.l2, self.bias = l1, l2, bias
-        self.enough, self.part, self.allowed = enough, part, allowed
+        self.enough, self.part = enough, part
 
     def solve(self) -> tuple[Vector, Vector]:
         floor, last = 1e-3, np.inf
