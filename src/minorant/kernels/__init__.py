@@ -41,6 +41,7 @@ native: bool = _core is not _numpy
 dot = _core.dot
 check_csr = _core.check_csr
 csr_dot = _core.csr_dot
+csr_has_duplicates = _core.csr_has_duplicates
 csr_tdot = _core.csr_tdot
 csr_row_norms = _core.csr_row_norms
 dense_dot = _core.dense_dot

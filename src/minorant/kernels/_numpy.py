@@ -31,6 +31,7 @@ __all__ = [
     "box_plane",
     "check_csr",
     "csr_dot",
+    "csr_has_duplicates",
     "csr_row_norms",
     "csr_tdot",
     "dense_dot",
@@ -73,6 +74,15 @@ def _rows(indptr: Indices) -> NDArray[np.intp]:
 
 def _sums(bins: NDArray[np.integer], values: Vector, n: int) -> Vector:
     return np.bincount(bins, weights=values, minlength=n).astype(np.float64, copy=False)  # int64 if empty
+
+
+def csr_has_duplicates(indices: Indices, indptr: Indices, n_columns: int) -> bool:
+    """Whether a row has two values in one column; its columns may be in any order."""
+    check_csr(indices, indptr, indptr.size - 1, n_columns)
+    rows = np.repeat(np.arange(indptr.size - 1, dtype=np.int64), np.diff(indptr))
+    order = np.lexsort((indices, rows))
+    same = (np.diff(rows[order]) == 0) & (np.diff(indices[order]) == 0)
+    return bool(same.any())
 
 
 def csr_dot(data: Values, indices: Indices, indptr: Indices, w: Vector, threads: int) -> Vector:

@@ -23,8 +23,10 @@ class Csr(LinearMap):
 
     def __init__(self, X: Any, threads: int = 1) -> None:
         self.shape = (int(X.shape[0]), int(X.shape[1]))
-        kernels.check_csr(np.ascontiguousarray(X.indices), np.ascontiguousarray(X.indptr), *self.shape)
-        if not X.has_canonical_format:  # two values in one place have a sum, and norms are those of the sum
+        indices, indptr = np.ascontiguousarray(X.indices), np.ascontiguousarray(X.indptr)
+        kernels.check_csr(indices, indptr, *self.shape)
+        # Two values in one place have a sum, and norms are those of the sum; the order of columns matters to nobody.
+        if not X.has_canonical_format and kernels.csr_has_duplicates(indices, indptr, self.shape[1]):
             X = X.copy()
             X.sum_duplicates()
         dtype: Any = np.float32 if X.dtype == np.float32 else np.float64

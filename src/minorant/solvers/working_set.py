@@ -5,7 +5,7 @@ Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round tak
     one product Aᵀα     for α = ∇g*(A w): the dual candidate, and the score |⟨a_j, α⟩ + l2 w_j| of every column,
     a working set       of the support of w and the columns with the highest scores,
     its solution        by coordinate descent and Newton steps on these columns alone (`kernels`), to a tenth of its
-                        gap; the product A w comes with it.
+                        gap, or less; the product A w comes with it.
 
 The first rounds use a greater l1, 0.3 times the highest score: far from the solution, scores for a small l1 name the
 wrong columns, and many. The losses are those with a curvature: quadratic, clipped or not, and logistic.
@@ -102,7 +102,8 @@ def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, t
         columns = _choose(w, score, stage)
         enough = 0.3 * tol * abs(best.primal)
         examples = loss.direction, loss.offset, loss.c, parts.scalar
-        limits = enough, _PART, _WORK
+        small = isinstance(parts.data, Dense) and 20 * columns.size < A.shape[1]  # a round costs more than its set
+        limits = enough, 0.1 * _PART if small else _PART, _WORK
         some, scores = access.solve(columns, *examples, stage, l2, loss.bias, w[columns], at.bias, *limits)
         w = np.zeros(A.shape[1])
         w[columns] = some
