@@ -100,16 +100,20 @@ def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, t
         score = np.abs(slopes + l2 * w)
         stage = max(l1, _STAGE * float(score.max()))
         columns = _choose(w, score, stage)
-        enough = 0.3 * tol * abs(best.primal)
+        stage, part = (l1, 0.0) if columns.size == w.size else (stage, _part(parts.data, columns.size))
         examples = loss.direction, loss.offset, loss.c, parts.scalar
-        small = isinstance(parts.data, Dense) and 20 * columns.size < A.shape[1]  # a round costs more than its set
-        limits = enough, 0.1 * _PART if small else _PART, _WORK
+        limits = 0.3 * tol * abs(best.primal), part, _WORK
         some, scores = access.solve(columns, *examples, stage, l2, loss.bias, w[columns], at.bias, *limits)
         w = np.zeros(A.shape[1])
         w[columns] = some
         image = scores if loss.signs is None else loss.signs * scores
         waited = 0 if best.gap < last or stage > l1 else waited + 1
         last = min(last, best.gap)
+
+
+def _part(data: Csr | Dense, size: int) -> float:
+    """Less is left to the next round where that costs more than this one."""
+    return 0.1 * _PART if isinstance(data, Dense) and 20 * size < data.shape[1] else _PART
 
 
 def _choose(w: Vector, score: Vector, stage: float) -> NDArray[np.int64]:
