@@ -85,7 +85,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             const auto matrix = rows(x...);
             check_length("h", h.size(), matrix.rows().size());
             check_length("inverse_diagonal", inverse_diagonal.size(), g.size());
-            Solved solved{};
+            Iterated solved{};
             Result d = fresh(g.size(), [&](std::span<double> out) {
                 solved = conjugate_gradients(matrix.rows(), view(h), bordered, lam, view(g),
                                              view(inverse_diagonal), accuracy, most, out, threads);

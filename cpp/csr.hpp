@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "error.hpp"
 #include "parallel.hpp"
@@ -76,6 +77,22 @@ void check_csr(std::span<const I> indices, std::span<const P> indptr, std::int64
         throw InputError("sparse matrix has column index " + to_string(indices[k]) + " in row " +
                          to_string(row) + "; allowed: 0 to " + to_string(n_columns - 1));
     }
+}
+
+// Whether a row has two values in one column; its columns may be in any order.
+template <class I, class P>
+bool has_duplicates(std::span<const I> indices, std::span<const P> indptr, std::size_t n_columns) {
+    std::vector<P> seen(n_columns, 0);  // 1 + the last row with a value in the column
+    for (std::size_t i = 0; i + 1 < indptr.size(); ++i) {
+        bool any = false;
+        for (auto k = static_cast<std::size_t>(indptr[i]); k < static_cast<std::size_t>(indptr[i + 1]); ++k) {
+            P& last = seen[static_cast<std::size_t>(indices[k])];
+            any |= last == static_cast<P>(i + 1);
+            last = static_cast<P>(i + 1);
+        }
+        if (any) return true;
+    }
+    return false;
 }
 
 // out[i] = reduce(row i), for rows in blocks of about equal work.

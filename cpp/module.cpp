@@ -10,8 +10,9 @@
 #include <tuple>
 
 #include "bind.hpp"
-#include "bind_newton.hpp"
+#include "bind_coordinate.hpp"
 #include "bind_multivariate.hpp"
+#include "bind_newton.hpp"
 #include "bind_projections.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
@@ -56,6 +57,14 @@ void bind_check(nb::module_& m) {
             check_csr(view(indices), view(indptr), n_rows, n_columns);
         },
         "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_rows"_a, "n_columns"_a);
+    m.def(
+        "csr_has_duplicates",
+        [](const Array<I>& indices, const Array<P>& indptr, std::int64_t n_columns) {
+            const nb::gil_scoped_release release;
+            check_csr(view(indices), view(indptr), static_cast<std::int64_t>(indptr.size()) - 1, n_columns);
+            return has_duplicates(view(indices), view(indptr), static_cast<std::size_t>(n_columns));
+        },
+        "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_columns"_a);
 }
 
 template <class V, class I, class P>
@@ -170,6 +179,7 @@ void bind_kernels(nb::module_& m) {
     bind_projections(m);
     bind_newton(m);
     bind_multivariate(m);
+    bind_coordinate(m);
 }
 
 void translate_input_error(const std::exception_ptr& error, void*) {

@@ -34,9 +34,13 @@ void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool borde
     double* border = out + (size - 1) * size;
     for (std::size_t begin = X.begin(i), k = begin; k < end; ++k) {
         const double scaled = h * X.data[k];
-        double* row = out + static_cast<std::size_t>(X.indices[k]) * size;
-        for (std::size_t l = begin; l <= k; ++l) row[X.indices[l]] += scaled * X.data[l];
-        if (bordered) border[X.indices[k]] += scaled;
+        const auto row = static_cast<std::size_t>(X.indices[k]);
+        for (std::size_t l = begin; l <= k; ++l) {
+            const auto column = static_cast<std::size_t>(X.indices[l]);
+            out[column <= row ? row * size + column : column * size + row] +=
+                scaled * X.data[l];  // in any order
+        }
+        if (bordered) border[row] += scaled;
     }
     if (bordered) border[size - 1] += h;
 }
@@ -143,15 +147,15 @@ void curved(const Rows& X, std::span<const double> h, std::span<const std::uint3
     });
 }
 
-struct Solved {
+struct Iterated {
     int iterations;
     double residual;  // relative
 };
 
 template <class Rows>
-Solved conjugate_gradients(const Rows& X, std::span<const double> h, bool bordered, double lam,
-                           std::span<const double> g, std::span<const double> inverse_diagonal,
-                           double accuracy, int most, std::span<double> d, int threads) {
+Iterated conjugate_gradients(const Rows& X, std::span<const double> h, bool bordered, double lam,
+                             std::span<const double> g, std::span<const double> inverse_diagonal,
+                             double accuracy, int most, std::span<double> d, int threads) {
     const std::size_t size = g.size(), penalized = bordered ? size - 1 : size;
     const auto rows = support(h);
     std::vector<double> residual(g.begin(), g.end()), direction(size), image(size), scaled(size);

@@ -1,4 +1,4 @@
-"""The C++ core; `_numpy.py` and `_numpy_projections.py` in `minorant/kernels` say what each kernel computes."""
+"""The C++ core; the modules `_numpy*.py` of `minorant/kernels` say what each kernel computes."""
 
 from typing import Any
 
@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 Values = NDArray[np.float32] | NDArray[np.float64]
 Indices = NDArray[np.int32] | NDArray[np.int64]
+Columns = NDArray[np.int64]
 
 def dot(a: Vector, b: Vector) -> float: ...
 def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) -> None: ...
+def csr_has_duplicates(indices: Indices, indptr: Indices, n_columns: int) -> bool: ...
 def csr_dot(data: Values, indices: Indices, indptr: Indices, w: Vector, threads: int) -> Vector: ...
 def csr_tdot(
     data: Values, indices: Indices, indptr: Indices, alpha: Vector, n_columns: int, threads: int
@@ -131,7 +133,45 @@ def csr_conjugate_gradients(
 ) -> tuple[Vector, int, float]: ...
 def dense_sweeps(X: Values, *arguments: Any) -> tuple[float, float, int]: ...
 def csr_sweeps(data: Values, indices: Indices, indptr: Indices, *arguments: Any) -> tuple[float, float, int]: ...
+def gather_dense(X: Values, columns: Columns) -> Values: ...
+def solve_dense_columns(
+    columns: Values,
+    index: Columns,
+    s: Vector,
+    a: Vector,
+    c: Vector,
+    loss: tuple[float, float, float],
+    l1: float,
+    l2: float,
+    bias: bool,
+    w: Vector,
+    b: float,
+    enough: float,
+    part: float,
+    allowed: float,
+) -> tuple[Vector, Vector]: ...
 
+class SparseStore64:
+    def __init__(self, rows: int, columns: int) -> None: ...
+    def gather(self, data: Values, indices: Indices, indptr: Indices, columns: Columns) -> None: ...
+    def solve(
+        self,
+        columns: Columns,
+        s: Vector,
+        a: Vector,
+        c: Vector,
+        loss: tuple[float, float, float],
+        l1: float,
+        l2: float,
+        bias: bool,
+        w: Vector,
+        b: float,
+        enough: float,
+        part: float,
+        allowed: float,
+    ) -> tuple[Vector, Vector]: ...
+
+class SparseStore32(SparseStore64): ...
 class ParseError(ValueError): ...
 
 class SvmlightReader64:

@@ -71,10 +71,12 @@ def solve(
     problem : Problem
     tol : float, default 1e-3
         The promise: J(w) - min J ≤ tol·|J(w)|, for the exact J.
-    solver : {"auto", "agm-inf", "agm-1", "excessive-gap", "newton", "dual-coordinates"} or Solver, default "auto"
-        "auto" is the fastest known for the problem: for linear models with L2 dual coordinates and then Newton's
-        method (`minorant.solvers.linear` has the rule), else "agm-inf" with adaptive L.
-        Pass e.g. ``solvers.AgmOne(adaptive=False)`` for other settings.
+    solver : str or Solver, default "auto"
+        "auto" is the fastest known for the problem. Linear models with L2 get dual coordinates and then Newton's
+        method (`minorant.solvers.linear` has the rule; "dual-coordinates" and "newton" are the two alone); L1 or an
+        elastic net with a loss that has a curvature gets "working-set" (`minorant.solvers.working_set`); all else
+        "agm-inf" with adaptive L. The others are "agm-1" and "excessive-gap". Pass e.g.
+        ``solvers.AgmOne(adaptive=False)`` for other settings.
         "excessive-gap" is the solver of decreasing smoothing, and of no other.
     smoothing : {"auto", "primal", "dual", "decreasing", "none"}, default "auto"
         "auto" is "primal", unless a solver smooths by itself. "dual" and "none" need a strongly convex
@@ -105,7 +107,10 @@ def solve(
     patience = _Patience()
     steps = schedule(problem, solver, smoothing, mu, best, tol)
     while status is Status.MAX_ITER and len(trace) < max_iter:
-        step = next(steps)
+        step = next(steps, None)
+        if step is None:  # the schedule has nothing better to offer
+            status = Status.STALLED
+            break
         best.offer(step.candidates)
         now = perf_counter() - began
         used = problem.A.products - products

@@ -10,7 +10,8 @@
                fallen far enough it begins anew, centered at the best pair.
     "auto"     "primal", which needs the fewest products in two thirds of the cases of benchmarks/results/schemes.md.
                With far more columns than examples, or a small λ, "none" or "dual" can be several times faster.
-               Linear models with L2 go to the solvers of `solvers/linear.py` instead, which smooth by themselves.
+               With solver "auto", linear models with L2 go to the solvers of `solvers/linear.py`, which smooth by
+               themselves, and those with L1 to working sets, which need no smoothing (`solvers/working_set.py`).
 
 With a fixed `mu`, "primal" and "dual" are the schemes of the paper: one view at that mu.
 """
@@ -24,7 +25,7 @@ import numpy as np
 from minorant.errors import InputError, unknown_option
 from minorant.kernels import dot
 from minorant.minorants import Point
-from minorant.solvers import LINEAR, SOLVERS, ExcessiveGap, Solver, State
+from minorant.solvers import LINEAR, SOLVERS, ExcessiveGap, Solver, State, working_set
 from minorant.solvers.examples import Examples
 from minorant.solvers.linear import dual_coordinates, linear_model
 from minorant.solvers.newton import newton
@@ -67,9 +68,8 @@ def schedule(
     _check_scheme(solver, smoothing, mu)
     if smoothing == "decreasing" or solver == "excessive-gap" or isinstance(solver, ExcessiveGap):
         return _decreasing(problem, solver if isinstance(solver, ExcessiveGap) else ExcessiveGap(), best)
-    examples = Examples.of(problem)
-    if solver in LINEAR or (solver == smoothing == "auto" and mu is None and examples is not None):
-        return _linear(problem, examples, str(solver), best, tol)
+    if solver in LINEAR or (solver == smoothing == "auto" and mu is None and _linear_solver(problem)):
+        return _linear(problem, _linear_solver(problem) if solver == "auto" else str(solver), best, tol)
     method = _method(solver)
     if smoothing in ("auto", "primal"):
         if mu is None and problem.loss.curvature == 0:
@@ -97,7 +97,7 @@ def _check_scheme(solver: str | Solver | ExcessiveGap, smoothing: str, mu: float
             "Leave smoothing out, or choose the solver 'agm-inf' or 'agm-1'"
         )
     if solver in LINEAR and (smoothing != "auto" or mu is not None):
-        raise InputError(f"the solver {solver!r} smooths as it needs to; leave smoothing and mu out")
+        raise InputError(f"the solver {solver!r} smooths as it needs to, if at all; leave smoothing and mu out")
     if mu is None:
         return
     if decreasing or excessive or smoothing == "none":
@@ -111,21 +111,27 @@ def _enough(problem: Problem, best: Best, tol: float) -> float:
     return max(tol, 1e-15) * abs(best.primal) / (2.0 * problem.loss.radius)
 
 
-def _linear(problem: Problem, examples: Examples | None, solver: str, best: Best, tol: float) -> Schedule:
+def _linear_solver(problem: Problem) -> str:
+    """The solver made for linear models of this kind; "" where there is none."""
+    if working_set.suits(problem):
+        return "working-set"
+    return "linear" if Examples.of(problem) is not None else ""
+
+
+def _linear(problem: Problem, solver: str, best: Best, tol: float) -> Schedule:
     """The solvers of linear models."""
+    if solver == "working-set":
+        return (Step(found, 0.0, 0.0) for found in working_set.rounds(problem, best, tol))
+    examples = Examples.of(problem)
     if examples is None:
         raise InputError(
             f"the solver {solver!r} is for a mean of losses of examples with L2 and a matrix of rows; got "
             f"{type(problem.loss).__name__} and {type(problem.regularizer).__name__}. Choose 'agm-inf' or 'agm-1'"
         )
-    if solver == "newton":
-        steps = newton(examples, best)
-    elif solver == "dual-coordinates":
-        steps = ((candidates, 0.0) for candidates, _ in dual_coordinates(examples, best, tol))
-    else:
-        steps = linear_model(examples, best, tol)
-    for candidates, smoothing in steps:
-        yield Step(candidates, 0.0, smoothing)
+    if solver == "dual-coordinates":
+        return (Step(found, 0.0, 0.0) for found, _ in dual_coordinates(examples, best, tol))
+    steps = newton(examples, best) if solver == "newton" else linear_model(examples, best, tol)
+    return (Step(found, 0.0, mu) for found, mu in steps)
 
 
 def _primal(view: PrimalView, method: Solver, best: Best, *, restart: bool) -> Schedule:

@@ -123,3 +123,14 @@ def test_a_bad_index_far_into_a_large_matrix_is_found(kernels):
     indices[20_000] = 2**40
     with pytest.raises(InputError, match=rf"column index {2**40} in row 6666; allowed: 0 to 9"):
         kernels.check_csr(indices, indptr, n // 3, 10)
+
+
+@pytest.mark.parametrize("types", TYPES)
+@BOTH
+def test_duplicates_are_found_in_any_order_of_the_columns(kernels, types):
+    _, index, pointer = types
+    indptr = np.array([0, 3, 3, 5], dtype=pointer)
+    for columns, found in [([4, 0, 2, 2, 4], False), ([4, 0, 4, 2, 1], True), ([0, 1, 2, 3, 3], True)]:
+        assert kernels.csr_has_duplicates(np.array(columns, dtype=index), indptr, 5) is found
+    with pytest.raises(InputError, match="column index 5"):
+        kernels.csr_has_duplicates(np.array([0, 1, 5, 0, 1], dtype=index), indptr, 5)

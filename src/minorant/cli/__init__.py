@@ -146,7 +146,9 @@ def _add_fit(p: argparse.ArgumentParser) -> None:
         "-w", action="append", default=[], metavar="LABEL=WEIGHT", help="weight of the examples of a class; repeatable"
     )
     p.add_argument("--weights", metavar="FILE", help="weights of the examples, one number per line")
-    p.add_argument("--solver", default="auto", metavar="NAME", help="auto (default), agm-inf, agm-1, excessive-gap")
+    p.add_argument(
+        "--solver", default="auto", metavar="NAME", help="auto (default), working-set, agm-inf, agm-1, excessive-gap"
+    )
     p.add_argument("--smoothing", default="auto", metavar="NAME", help="auto (default), primal, dual, decreasing, none")
     p.add_argument("--max-iter", type=int, default=20_000, metavar="N", help="iterations per class (default 20000)")
     p.add_argument("--max-time", type=float, metavar="SECONDS", help="for all classes together (default: no limit)")

@@ -193,9 +193,9 @@ def sample_weights(X: Any, sample_weight: Any) -> NDArray[np.float64]:
 
 
 def validated(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-    """X, or X and y, as scikit-learn validates them: CSR or row-major, float32 kept, all else float64."""
+    """X, or X and y, as scikit-learn validates them: CSR or dense, float32 kept, all else float64."""
     try:
-        return validate_data(estimator, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), order="C", **options)
+        return validate_data(estimator, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **options)
     except ValueError as error:
         raise InputError(str(error)) from error
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels._numpy_coordinate import SparseStore32, SparseStore64, gather_dense, solve_dense_columns
 from minorant.kernels._numpy_multivariate import (
     count_scan,
     couple_f,
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PoissonTree",
+    "SparseStore32",
+    "SparseStore64",
     "along",
     "balance",
     "bends",
@@ -62,6 +65,7 @@ __all__ = [
     "csr_cholesky",
     "csr_conjugate_gradients",
     "csr_dot",
+    "csr_has_duplicates",
     "csr_row_norms",
     "csr_sweeps",
     "csr_tdot",
@@ -79,11 +83,13 @@ __all__ = [
     "flip_from",
     "flip_gains",
     "flip_top",
+    "gather_dense",
     "gmean_scan",
     "hinge",
     "ranks",
     "simplex_blocks",
     "smoothed_hinge",
+    "solve_dense_columns",
     "swapped_pairs",
 ]
 
@@ -114,6 +120,15 @@ def _rows(indptr: Indices) -> NDArray[np.intp]:
 
 def _sums(bins: NDArray[np.integer], values: Vector, n: int) -> Vector:
     return np.bincount(bins, weights=values, minlength=n).astype(np.float64, copy=False)  # int64 if empty
+
+
+def csr_has_duplicates(indices: Indices, indptr: Indices, n_columns: int) -> bool:
+    """Whether a row has two values in one column; its columns may be in any order."""
+    check_csr(indices, indptr, indptr.size - 1, n_columns)
+    rows = np.repeat(np.arange(indptr.size - 1, dtype=np.int64), np.diff(indptr))
+    order = np.lexsort((indices, rows))
+    same = (np.diff(rows[order]) == 0) & (np.diff(indices[order]) == 0)
+    return bool(same.any())
 
 
 def csr_dot(data: Values, indices: Indices, indptr: Indices, w: Vector, threads: int) -> Vector:

@@ -49,26 +49,26 @@ class PiecewiseQuadratic(Separable):
     ) -> None:
         super().__init__(y, sample_weight, bias=bias, margin=margin, low=low, high=high)
         self.curvature = curvature
-        self._tube = tube
+        self.tube = tube
 
     @property
     def scalar(self) -> Scalar:
-        shape = (self.curvature, self._tube, self.low, self.high)
+        shape = (self.curvature, self.tube, self.low, self.high)
         return Scalar(self.c, self.offset, self.direction, self.bias, shape=shape)
 
     def envelope(self, r: Vector, mu: float) -> tuple[Vector, Vector]:
         k = self.curvature + mu
-        if self._tube:
-            r = np.sign(r) * np.maximum(np.abs(r) - self._tube, 0.0)
+        if self.tube:
+            r = np.sign(r) * np.maximum(np.abs(r) - self.tube, 0.0)
         t = np.clip(r / k, self.low, self.high)
         return t * (r - (0.5 * k) * t), t
 
     def phi_conjugate(self, t: Vector) -> Vector:
-        return self._tube * np.abs(t) + (0.5 * self.curvature) * (t * t)
+        return self.tube * np.abs(t) + (0.5 * self.curvature) * (t * t)
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
         at = super().smoothed(u, mu)
-        if self.bias and self._tube:
+        if self.bias and self.tube:
             # |r| - ε rounds like ε, however small k is: bring α back to the hyperplane, as a change of b would.
             alpha = at.alpha
             free = (alpha != 0.0) & (self._lower < alpha) & (alpha < self._upper)
@@ -94,9 +94,9 @@ class PiecewiseQuadratic(Separable):
         c, s, r = self.c[self.used], self.direction[self.used], r[self.used]
         weights = k * self.inverse_c[self.used]
         low, high = self.low * c, self.high * c
-        if not self._tube:
+        if not self.tube:
             return kernels.box_plane(c * r / k, low, high, s, 0.0, weights)[1]
-        center = np.concatenate([c * (r - self._tube) / k, c * (r + self._tube) / k])
+        center = np.concatenate([c * (r - self.tube) / k, c * (r + self.tube) / k])
         lower, upper = np.concatenate([0.0 * c, low]), np.concatenate([high, 0.0 * c])
         return kernels.box_plane(center, lower, upper, np.tile(s, 2), 0.0, np.tile(weights, 2))[1]
 
@@ -104,7 +104,7 @@ class PiecewiseQuadratic(Separable):
         """The b that minimizes Σ c_i φ_i; where a whole interval is optimal, its middle."""
         c, s, r = self.c[self.used], self.direction[self.used], r[self.used]
         below, above = np.minimum(s * self.low, s * self.high), np.maximum(s * self.low, s * self.high)
-        kinks = np.concatenate([-s * r - self._tube, -s * r + self._tube])
+        kinks = np.concatenate([-s * r - self.tube, -s * r + self.tube])
         order = np.argsort(kinks, kind="stable")
         kinks, rises = kinks[order], np.concatenate([-below * c, above * c])[order]
         reached, target = np.cumsum(rises), -kernels.dot(below, c)
@@ -130,6 +130,6 @@ class PiecewiseQuadratic(Separable):
         rise = at_p.alpha - at_q.alpha
         quadratic = (0.5 * (self.curvature + mu)) * self.geometry.gradient(at_p.alpha + at_q.alpha)
         divergence = kernels.dot(rise, p - self.offset + at_p.bias * self.direction - quadratic)
-        if self._tube:
-            divergence -= self._tube * float((np.abs(at_p.alpha) - np.abs(at_q.alpha)).sum())
+        if self.tube:
+            divergence -= self.tube * float((np.abs(at_p.alpha) - np.abs(at_q.alpha)).sum())
         return divergence - EPS * float(np.abs(rise).sum())

@@ -8,12 +8,25 @@ import numpy as np
 from scipy.sparse import issparse
 
 from minorant.errors import InputError
-from minorant.operators.base import Counting, LinearMap, RowMatrix, Rows, bound_norm
+from minorant.operators.base import Counting, LinearMap, RowMatrix, Rows, bound_norm, stored
+from minorant.operators.column_access import ColumnAccess
 from minorant.operators.columns import Columns
 from minorant.operators.csr import Csr
 from minorant.operators.dense import Dense
 
-__all__ = ["Columns", "Counting", "Csr", "Dense", "LinearMap", "RowMatrix", "Rows", "as_linear_map", "bound_norm"]
+__all__ = [
+    "ColumnAccess",
+    "Columns",
+    "Counting",
+    "Csr",
+    "Dense",
+    "LinearMap",
+    "RowMatrix",
+    "Rows",
+    "as_linear_map",
+    "bound_norm",
+    "stored",
+]
 
 
 def as_linear_map(X: Any, threads: int = 1) -> LinearMap:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Counting", "LinearMap", "RowMatrix", "Rows", "Transpose", "bound_norm"]
+__all__ = ["Counting", "LinearMap", "RowMatrix", "Rows", "Transpose", "bound_norm", "stored"]
 
 _LEAST_NORM = 1e-100  # bounds a zero matrix too, and its square does not underflow: L must be positive
 
@@ -160,6 +160,13 @@ class Counting(LinearMap):
 
     def bound(self, rows: Vector, columns: Vector | None = None) -> float:
         return self.base.bound(rows, columns)
+
+
+def stored(A: LinearMap) -> LinearMap:
+    """The map that holds the data, beneath those that count its products or scale its rows."""
+    while isinstance(A, (Counting, Rows)):
+        A = A.base
+    return A
 
 
 def bound_norm(A: LinearMap, primal: Geometry, dual: Geometry) -> float:

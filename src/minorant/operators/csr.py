@@ -8,6 +8,7 @@ import numpy as np
 
 from minorant import kernels
 from minorant.operators.base import RowMatrix
+from minorant.operators.column_access import SparseColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,8 +23,10 @@ class Csr(RowMatrix):
 
     def __init__(self, X: Any, threads: int = 1) -> None:
         self.shape = (int(X.shape[0]), int(X.shape[1]))
-        kernels.check_csr(np.ascontiguousarray(X.indices), np.ascontiguousarray(X.indptr), *self.shape)
-        if not X.has_canonical_format:  # two values in one place have a sum, and norms are those of the sum
+        indices, indptr = np.ascontiguousarray(X.indices), np.ascontiguousarray(X.indptr)
+        kernels.check_csr(indices, indptr, *self.shape)
+        # Two values in one place have a sum, and norms are those of the sum; the order of columns matters to nobody.
+        if not X.has_canonical_format and kernels.csr_has_duplicates(indices, indptr, self.shape[1]):
             X = X.copy()
             X.sum_duplicates()
         dtype: Any = np.float32 if X.dtype == np.float32 else np.float64
@@ -48,6 +51,10 @@ class Csr(RowMatrix):
 
     def largest(self) -> float:
         return float(max(self.data.max(initial=0.0), -self.data.min(initial=0.0)))
+
+    def column_access(self) -> SparseColumns:
+        """The columns, for solvers that work on some of them."""
+        return SparseColumns(self.data, self.indices, self.indptr, self.shape)
 
     def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
         return kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self.threads)

@@ -1,13 +1,15 @@
-"""A dense matrix, row by row in memory, float32 or float64."""
+"""A dense matrix, row by row or column by column in memory, float32 or float64."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minorant import kernels
 from minorant.operators.base import RowMatrix
+from minorant.operators.column_access import DenseColumns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,32 +20,44 @@ __all__ = ["Dense"]
 
 
 class Dense(RowMatrix):
-    """X as a C-contiguous array; products are summed in float64 and bit-identical for any number of threads."""
+    """X as it is in memory, if contiguous; products are summed in float64, the same for any number of threads.
+
+    `rows` holds X where it is stored row by row, else Xᵀ, whose products are those of X the other way round.
+    """
 
     def __init__(self, X: NDArray[Any], threads: int = 1) -> None:
         dtype: Any = np.float32 if X.dtype == np.float32 else np.float64
-        self.X = np.ascontiguousarray(X, dtype=dtype)
+        self.by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
+        self.rows = np.ascontiguousarray(X.T if self.by_columns else X, dtype=dtype)
         self.shape = (X.shape[0], X.shape[1])
         self.threads = threads
 
+    @cached_property
+    def X(self) -> NDArray[Any]:
+        """X row by row: a copy where it is stored the other way."""
+        return np.ascontiguousarray(self.rows.T) if self.by_columns else self.rows
+
     def dot(self, w: Vector) -> Vector:
-        return kernels.dense_dot(self.X, w, self.threads)
+        return (kernels.dense_tdot if self.by_columns else kernels.dense_dot)(self.rows, w, self.threads)
 
     def tdot(self, alpha: Vector) -> Vector:
-        return kernels.dense_tdot(self.X, alpha, self.threads)
+        return (kernels.dense_dot if self.by_columns else kernels.dense_tdot)(self.rows, alpha, self.threads)
 
     def row_norms(self) -> Vector:
-        return kernels.dense_row_norms(self.X, self.threads)
+        if self.by_columns:
+            return np.asarray(np.sqrt(np.einsum("ji,ji->i", self.rows, self.rows, dtype=np.float64)))
+        return kernels.dense_row_norms(self.rows, self.threads)
 
     def column_norms(self, weights: Vector) -> Vector:
-        return np.asarray(np.sqrt(weights @ np.square(self.X, dtype=np.float64)))
+        squares = np.square(self.rows, dtype=np.float64)
+        return np.asarray(np.sqrt(squares @ weights if self.by_columns else weights @ squares))
 
     def largest(self) -> float:
-        return float(max(self.X.max(initial=0.0), -self.X.min(initial=0.0)))
+        return float(max(self.rows.max(initial=0.0), -self.rows.min(initial=0.0)))
 
     @property
     def volume(self) -> int:
-        return self.X.size
+        return self.rows.size
 
     def cholesky(self, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:
         return kernels.dense_cholesky(self.X, h, bordered, lam, g, self.threads)
@@ -57,3 +71,7 @@ class Dense(RowMatrix):
 
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         return kernels.dense_sweeps(self.X, *arguments)
+
+    def column_access(self) -> DenseColumns:
+        """The columns, for solvers that work on some of them."""
+        return DenseColumns(self.rows, by_columns=self.by_columns)

@@ -9,5 +9,5 @@ from minorant.solvers.excessive_gap import ExcessiveGap
 
 __all__ = ["LINEAR", "SOLVERS", "AgmInf", "AgmOne", "ExcessiveGap", "Solver", "State"]
 
-LINEAR = ("newton", "dual-coordinates")  # for linear models with L2 alone
+LINEAR = ("newton", "dual-coordinates", "working-set")  # for linear models alone
 SOLVERS: dict[str, type[AgmInf | AgmOne]] = {"agm-inf": AgmInf, "agm-1": AgmOne}

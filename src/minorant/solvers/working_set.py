@@ -1,0 +1,127 @@
+"""Working sets for penalties that make weights exactly 0:  Ω(w) = l1 ‖w‖₁ + (l2/2) ‖w‖²,  l1 > 0.
+
+Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round takes
+
+    one product Aᵀα     for α = ∇g*(A w): the dual candidate, and the score |⟨a_j, α⟩ + l2 w_j| of every column,
+    a working set       of the support of w and the columns with the highest scores,
+    its solution        by coordinate descent and Newton steps on these columns alone (`kernels`), to a tenth of its
+                        gap, or less; the product A w comes with it.
+
+The first rounds use a greater l1, 0.3 times the highest score: far from the solution, scores for a small l1 name the
+wrong columns, and many. The losses are those with a curvature: quadratic, clipped or not, and logistic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from minorant.errors import UnsupportedPair
+from minorant.losses import Logistic
+from minorant.losses._piecewise import PiecewiseQuadratic
+from minorant.operators import Csr, Dense, stored
+from minorant.regularizers import L1, ElasticNet
+from minorant.views import Candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from minorant.certificate import Best
+    from minorant.losses._separable import Separable
+    from minorant.operators import ColumnAccess
+    from minorant.problem import Problem
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["rounds", "suits"]
+
+_STAGE = 0.3  # the l1 of a round, at least, as a fraction of the highest score
+_FIRST = 100  # the columns of a working set, at least
+_GROWTH = 3  # the columns of a working set, at most, for each one that is in use, if so many have too high a score
+_PART = 0.1  # of the gap on a working set that is left to the next round
+_WORK = 1e9  # multiplications before the driver has its say: less than a second
+_PATIENCE = 10  # rounds without a smaller gap: then rounding is reached
+
+
+class _Parts(NamedTuple):
+    """A problem as the kernels take it; the loss is (κ, low, high), with κ = 0 for the logistic one."""
+
+    loss: Separable
+    scalar: tuple[float, float, float]
+    l1: float
+    l2: float
+    data: Csr | Dense
+
+
+def _parts(problem: Problem) -> _Parts | None:
+    loss, omega, data = problem.loss, problem.regularizer, stored(problem.A)
+    if not isinstance(data, (Csr, Dense)):
+        return None
+    if type(omega) is L1:
+        l1, l2 = omega.lam, 0.0
+    elif type(omega) is ElasticNet and omega.gamma > 0:
+        l1, l2 = omega.lam * omega.gamma, omega.lam
+    else:
+        return None
+    if type(loss) is Logistic:
+        return _Parts(loss, (0.0, loss.low, loss.high), l1, l2, data)
+    if isinstance(loss, PiecewiseQuadratic) and loss.curvature > 0 and not loss.tube:
+        return _Parts(loss, (loss.curvature, loss.low, loss.high), l1, l2, data)
+    return None
+
+
+def suits(problem: Problem) -> bool:
+    """Whether this solver is made for the problem."""
+    return _parts(problem) is not None
+
+
+def rounds(problem: Problem, best: Best, tol: float) -> Iterator[Candidates]:
+    """The candidates of each round, from the best point known on; they end where rounding is reached."""
+    parts = _parts(problem)
+    if parts is None:
+        raise UnsupportedPair(
+            "the solver 'working-set' is for L1 or ElasticNet with Squared, Logistic, SquaredHinge, SmoothHinge or "
+            f"Huber on a matrix; got {type(problem.regularizer).__name__} with {type(problem.loss).__name__}. "
+            "Use solver='auto'"
+        )
+    return _rounds(problem, parts, parts.data.column_access(), best, tol)
+
+
+def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, tol: float) -> Iterator[Candidates]:
+    loss, l1, l2, A = parts.loss, parts.l1, parts.l2, problem.A
+    w, image, last, waited = best.w, best.image, np.inf, 0
+    while waited < _PATIENCE:
+        at = loss.smoothed(image, 0.0)
+        slopes = A.T @ at.alpha
+        yield Candidates(((w, image),), ((at.alpha, slopes),))
+        score = np.abs(slopes + l2 * w)
+        stage = max(l1, _STAGE * float(score.max()))
+        columns = _choose(w, score, stage)
+        stage, part = (l1, 0.0) if columns.size == w.size else (stage, _part(parts.data, columns.size))
+        examples = loss.direction, loss.offset, loss.c, parts.scalar
+        limits = 0.3 * tol * abs(best.primal), part, _WORK
+        some, scores = access.solve(columns, *examples, stage, l2, loss.bias, w[columns], at.bias, *limits)
+        w = np.zeros(A.shape[1])
+        w[columns] = some
+        image = scores if loss.signs is None else loss.signs * scores
+        waited = 0 if best.gap < last or stage > l1 else waited + 1
+        last = min(last, best.gap)
+
+
+def _part(data: Csr | Dense, size: int) -> float:
+    """Less is left to the next round where that costs more than this one."""
+    return 0.1 * _PART if isinstance(data, Dense) and 20 * size < data.shape[1] else _PART
+
+
+def _choose(w: Vector, score: Vector, stage: float) -> NDArray[np.int64]:
+    """The support of w and the columns with the highest scores, in order."""
+    used = int(np.count_nonzero(w))
+    high = int(np.count_nonzero(score > stage))
+    size = max(_FIRST, 2 * used, min(high, _GROWTH * used))
+    if size >= w.size:
+        return np.arange(w.size)
+    rank = np.where(w != 0, -np.inf, -score)
+    return np.sort(np.argpartition(rank, size - 1)[:size])
