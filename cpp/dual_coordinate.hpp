@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -104,10 +105,10 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
     const std::size_t n = X.size();
     const std::size_t height = std::max<std::size_t>(16, n * kChunkValues / (X.volume() + n));
     std::vector<std::uint32_t> active(n), order;
-    for (std::size_t i = 0; i < n; ++i) active[i] = static_cast<std::uint32_t>(i);
+    std::iota(active.begin(), active.end(), 0u);
     Shuffler shuffle{seed};
     double* weights = w.data();
-    double limit = kInfinity, balance = 0;
+    double limit = kInfinity, balance = 0, whole = kInfinity;
     for (std::size_t i = 0; i < n; ++i) balance += p.sign[i] * p.scale[i] * t[i];
     Sweeps done{kInfinity, 0};
     while (done.count < most) {
@@ -129,7 +130,7 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
                 }
                 excess += p.scale[i] * loss.excess(r, old);
                 const double now = loss.slope_near(r + q * old, q, r), step = now - old;
-                largest = std::max(largest, std::abs(step) * q);
+                largest = std::max(largest, loss.drive(r, old));
                 if (step == 0) continue;
                 t[i] = now;
                 const double move = -p.sign[i] * p.scale[i] * step;
@@ -141,6 +142,13 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
         bias -= p.rho * balance;
         std::erase_if(active, [](std::uint32_t i) { return (i & 0x80000000u) != 0; });
         limit = largest > 0 ? largest : kInfinity;
+        if (active.size() == n) {
+            whole = excess;
+        } else if (excess <= 0.05 * whole) {  // solved among those left: see all again
+            active.resize(n);
+            std::iota(active.begin(), active.end(), 0u);
+            limit = kInfinity;
+        }
         done = {excess, done.count + 1};
         if (excess <= enough) break;
     }

@@ -26,17 +26,26 @@ struct Piecewise {
         t = t < low ? low : t;
         return t > high ? high : t;
     }
-    MINORANT_INLINE double slope(double r, double mu) const { return clip(soft(r) / (kappa + mu)); }
+    MINORANT_INLINE double slope(double r, double mu) const {
+        const double v = soft(r), k = kappa + mu;
+        return clip(v / (k > 1e-300 ? k : 1e-300));  // at a corner, one of its slopes
+    }
     MINORANT_INLINE double slope_near(double r, double mu, double) const { return slope(r, mu); }
     MINORANT_INLINE double bend(double r, double mu) const {
-        const double t = soft(r) / (kappa + mu);
-        const double inside = t > low && t < high ? 1 / (kappa + mu) : 0.0;
+        const double k = kappa + mu > 1e-300 ? kappa + mu : 1e-300, t = soft(r) / k;
+        const double inside = t > low && t < high ? 1 / k : 0.0;
         return tube > 0 && t == 0 ? 0.0 : inside;
     }
     double excess(double r, double t) const {
         const double v = soft(r), steep = kappa > 0 ? clip(v / kappa) : v > 0 ? high : v < 0 ? low : 0.0;
         const double value = steep == 0 ? 0.0 : steep * v - 0.5 * kappa * steep * steep;
         return value + tube * std::abs(t) + 0.5 * kappa * t * t - r * t;
+    }
+    // How far r is from where t would stay.
+    double drive(double r, double t) const {
+        const double bend = kappa * t + (t > 0 ? tube : t < 0 ? -tube : 0.0);
+        const double off = t == 0 ? soft(r) : r - bend;
+        return (t == low && off < 0) || (t == high && off > 0) ? 0.0 : std::abs(off);
     }
     // How far r is on the side that holds t at its bound; 0 within the bounds.
     double held(double r, double t) const {
@@ -75,6 +84,7 @@ struct Logistic {
         const double entropy = (t > 0 ? t * std::log(t) : 0.0) + (t < 1 ? (1 - t) * std::log1p(-t) : 0.0);
         return value + entropy - r * t;
     }
+    double drive(double, double) const { return 1.0; }
     double held(double, double) const { return 0.0; }
 };
 

@@ -43,9 +43,11 @@ def _slope_and_bend(logistic: bool, shape: Shape, mu: float | Vector, r: Vector)
         t = expit(_logistic_prox(mu, r))
         return t, t * (1.0 - t) / (1.0 + mu * t * (1.0 - t))
     kappa, tube, low, high = shape
-    steep = np.sign(r) * np.maximum(np.abs(r) - tube, 0.0) / (kappa + mu)
+    k = np.maximum(kappa + mu, 1e-300)  # at a corner, one of its slopes
+    with np.errstate(over="ignore"):
+        steep = np.sign(r) * np.maximum(np.abs(r) - tube, 0.0) / k
     inside = (low < steep) & (steep < high) & ((steep != 0.0) | (tube == 0.0))
-    return np.clip(steep, low, high), np.where(inside, 1.0 / (kappa + mu), 0.0)
+    return np.clip(steep, low, high), np.where(inside, 1.0 / k, 0.0)
 
 
 def _logistic_prox(mu: float | Vector, r: Vector) -> Vector:

@@ -58,6 +58,8 @@ class Separable(Loss):
         self.direction = np.ones(self.size) if margin is None else -self.y
         self.offset = self.y if margin is None else np.full(self.size, margin)
         self.used = self.c > 0
+        self._zeros = np.zeros(self.size)
+        self._last = 0.0  # the last bias, where the search for the next one starts
         with np.errstate(over="ignore"):
             # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
             inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.used)
@@ -94,13 +96,31 @@ class Separable(Loss):
         """The b that minimizes Σ c_i φ_mu(r_i + s_i b), and r + s b, more precise than that sum."""
 
     def value(self, u: Vector) -> float:
-        return kernels.dot(self.c, self.phi(self._shifted(u, 0.0)[1]))
+        return self._mean(self._at_best_bias(u)[1])
 
     def value_at(self, u: Vector, intercept: float) -> float:
         return kernels.dot(self.c, self.phi(u - self.offset + self.direction * intercept))
 
     def intercept(self, u: Vector) -> float:
-        return self._shifted(u, 0.0)[0]
+        return self._at_best_bias(u)[0]
+
+    def _mean(self, r: Vector) -> float:
+        """Σ c_i φ(r_i); it is what (r, t) adds to the gap at t = 0, where φ* is 0."""
+        f = self.scalar
+        if f is None or not kernels.native:
+            return kernels.dot(self.c, self.phi(r))
+        return kernels.excess(f.logistic, f.shape, r, self._zeros, self.c)
+
+    def _at_best_bias(self, u: Vector) -> tuple[float, Vector]:
+        f = self.scalar
+        if not self.bias or f is None or not f.smooth or not kernels.native:
+            return self._shifted(u, 0.0)
+        r = u - self.offset
+        self._last = kernels.balance(f.logistic, f.shape, 0.0, r, self.direction, self.c, self._last, 1)
+        return self._last, r + self._last * self.direction
+
+    def forget(self) -> None:
+        self._last = 0.0
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
         bias, r = self._shifted(u, mu)

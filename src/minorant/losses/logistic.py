@@ -48,6 +48,7 @@ class Logistic(Separable):
         return Scalar(self.c, self.offset, self.direction, self.bias, logistic=True)
 
     def forget(self) -> None:
+        super().forget()
         self._guess = 0.0
 
     def phi(self, r: Vector) -> Vector:

@@ -100,6 +100,21 @@ class Examples:
         f = self.scalar
         return kernels.along(*self._phi, mu, at.r, change, f.c, slope, bend, 0.05, self.matrix.threads)
 
+    def between(self, w: Vector, image: Vector, other: Vector, other_image: Vector) -> tuple[Vector, Vector]:
+        """The best point on the line from w to another one: the scores are linear on it, so it takes no product."""
+        f = self.scalar
+        step, change = other - w, other_image - image
+        r, bias = image - f.offset, 0.0
+        if f.bias:
+            bias = float(self.problem.loss.intercept(image))
+            shift = float(self.problem.loss.intercept(other_image)) - bias
+            r, d = r + bias * f.direction, change + shift * f.direction
+        else:
+            d = change
+        slope, bend = self.lam * kernels.dot(w, step), self.lam * kernels.dot(step, step)
+        tau = kernels.along(*self._phi, 0.0, r, d, f.c, slope, bend, 1e-3, self.matrix.threads)
+        return w + tau * step, image + tau * change
+
     def t(self, alpha: Vector) -> Vector:
         """The slopes of a dual point."""
         return np.clip(self.problem.loss.geometry.gradient(alpha), *self.scalar.shape[2:])

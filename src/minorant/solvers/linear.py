@@ -28,6 +28,7 @@ __all__ = ["dual_coordinates", "linear_model"]
 _FIRST = 5  # sweeps before the first look at the gap
 _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 2e9  # operations of a block at most: a second or two between two looks at the clock
+_OVERHEAD = 4e5  # what a look at the gap or a step costs however small the data are
 _PART = 0.15  # of the predicted cost of Newton's method, to be spent on sweeps before it is believed
 
 
@@ -53,7 +54,7 @@ def dual_coordinates(e: Examples, best: Best, tol: float) -> Iterator[tuple[Cand
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
     while True:
-        most = max(_FIRST, int(min(_GROWTH * done, _BLOCK / _sweep(e))))
+        most = max(_FIRST, int(min(max(_GROWTH * done, _OVERHEAD / _sweep(e)), _BLOCK / _sweep(e))))
         bias, _, count = e.sweeps(t, w, bias, most, enough, seed=done)
         done += count
         alpha = e.scalar.c * t
@@ -62,7 +63,11 @@ def dual_coordinates(e: Examples, best: Best, tol: float) -> Iterator[tuple[Cand
         v = e.A.T @ alpha
         if not e.scalar.bias:
             w = -v / e.lam  # sheds the rounding of the sweeps
-        yield Candidates(((w.copy(), e.A @ w),), ((alpha, v),)), done
+        image = e.A @ w
+        points = [(w.copy(), image)]
+        if done > count:  # the primal points of the sweeps are noisy: better ones lie between them
+            points.append(e.between(best.w, best.image, w, image))
+        yield Candidates(tuple(points), ((alpha, v),)), done
         enough = min(0.7 * tol * best.primal, 0.5 * enough if count < most else inf)
 
 
@@ -72,6 +77,6 @@ def _sweep(e: Examples) -> float:
 
 def _newton(e: Examples, gap: float, tol: float) -> float:
     """The predicted cost of Newton's method."""
-    system = min(direct_cost(e, e.n // 2), 100.0 * (2.0 * e.matrix.volume + 10.0 * e.size))
+    system = min(direct_cost(e, e.n // 2), 400.0 * (2.0 * e.matrix.volume + 10.0 * e.size))
     steps = 2.0 + 5.0 * max(log10(gap / max(tol, 1e-12)), 0.0)
-    return steps * (system + 6.0 * e.matrix.volume + 40.0 * e.n)
+    return steps * (system + 6.0 * e.matrix.volume + 40.0 * e.n + _OVERHEAD)
