@@ -94,7 +94,7 @@ def main():
         f"`python benchmarks/schemes.py DATA_DIR --seconds {args.seconds:g}` on {platform.machine()}, 1 thread, "
         f"Python {platform.python_version()}, minorant {version('minorant')}, numpy {version('numpy')}.",
         "Linear SVM with a free bias. The last two rows are no schemes of the paper: the default is dual coordinates, "
-        "then Newton's method, and a step of conjugate gradients or a sweep of coordinates counts two products. A cell is "
+        "then Newton's method, and a step of conjugate gradients or a sweep counts two products. A cell is "
         "products with A or Aᵀ / seconds to the relative gap; –: not reached.",
         "",
     ]

@@ -69,12 +69,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             const auto matrix = rows(x...);
             check_length("h", h.size(), matrix.rows().size());
             return fresh(g.size(), [&](std::span<double> out) {
-                const std::size_t size = g.size();
-                const auto M = std::make_unique_for_overwrite<double[]>(size * size);
-                gram(matrix.rows(), view(h), bordered, size, std::span(M.get(), size * size), threads);
-                for (std::size_t j = 0; j + (bordered ? 1 : 0) < size; ++j) M[j * size + j] += lam;
-                std::copy(g.data(), g.data() + size, out.begin());
-                cholesky(M.get(), out);
+                std::copy(g.data(), g.data() + g.size(), out.begin());
+                solve_directly(matrix.rows(), view(h), bordered, lam, out, threads);
             });
         },
         "h"_a.noconvert(), "bordered"_a, "lam"_a, "g"_a.noconvert(), "threads"_a);

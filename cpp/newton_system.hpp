@@ -1,7 +1,7 @@
 // The systems of Newton's method, (λ I + Zᵀ H Z) d = g  with the rows z_i = (x_i, 1) or x_i of the examples
 // and H = diag(h); the last unknown, the bias, has no λ. Examples with h_i = 0 cost nothing.
 //
-//     gram: Zᵀ H Z, lower triangle, row by row            cholesky: d from it
+//     gram: Zᵀ H Z, lower triangle, row by row            solve_directly: d by Cholesky
 //     conjugate_gradients: d, without ever forming it
 #pragma once
 
@@ -89,9 +89,8 @@ void gram_block(const DenseRows<V>& X, std::span<const double> h, std::span<cons
 }
 
 template <class Rows>
-void gram(const Rows& X, std::span<const double> h, bool bordered, std::size_t size, std::span<double> out,
-          int threads) {
-    const auto rows = support(h);
+void gram(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
+          std::size_t size, std::span<double> out, int threads) {
     const double each =
         static_cast<double>(X.volume()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
     const std::size_t blocks = std::clamp<std::size_t>(rows.size() / (4 * size), 1, 8);
@@ -99,15 +98,13 @@ void gram(const Rows& X, std::span<const double> h, bool bordered, std::size_t s
                  [&](std::size_t block, double* sum) {
                      const std::size_t first = rows.size() * block / blocks;
                      const std::size_t last = rows.size() * (block + 1) / blocks;
-                     gram_block(X, h, std::span(rows).subspan(first, last - first), bordered, sum, size);
+                     gram_block(X, h, rows.subspan(first, last - first), bordered, sum, size);
                  });
 }
 
-// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor, and g with the
-// solution d of M d = g. A pivot that is rounding alone belongs to a direction without curvature, in which d
-// does not move.
-inline void cholesky(double* M, std::span<double> g) {
-    const std::size_t size = g.size();
+// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor. A pivot that is rounding alone
+// becomes 0: it belongs to a direction without curvature, in which no solution moves.
+inline void factorize(double* M, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
         double* row = M + i * size;
         for (std::size_t j = 0; j < i; ++j) {
@@ -116,13 +113,64 @@ inline void cholesky(double* M, std::span<double> g) {
         }
         const double left = row[i] - row_dot(row, row, i);
         row[i] = left > 1e-14 * row[i] ? std::sqrt(left) : 0.0;
+    }
+}
+
+// Overwrites g with the solution of L Lᵀ d = g.
+inline void substitute(const double* L, std::span<double> g) {
+    const std::size_t size = g.size();
+    for (std::size_t i = 0; i < size; ++i) {
+        const double* row = L + i * size;
         g[i] = row[i] > 0 ? (g[i] - row_dot(row, g.data(), i)) / row[i] : 0.0;
     }
     for (std::size_t i = size; i-- > 0;) {
-        const double* row = M + i * size;
+        const double* row = L + i * size;
         g[i] = row[i] > 0 ? g[i] / row[i] : 0.0;
         for (std::size_t j = 0; j < i; ++j) g[j] -= row[j] * g[i];
     }
+}
+
+// The same d from a system as large as the number of examples with h_i > 0 (Woodbury): for q = H Z d,
+//
+//     (H⁻¹ + X Xᵀ/λ) q = X g/λ + b 1,    Σ q_i = g_b where there is a bias b,    d = (g - Xᵀ q)/λ
+template <class Rows>
+void solve_by_examples(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
+                       double lam, std::span<double> g) {
+    const std::size_t size = rows.size(), columns = g.size() - (bordered ? 1 : 0);
+    std::vector<double> M(size * size), row(columns), q(size), ones(size, 1.0);
+    for (std::size_t k = 0; k < size; ++k) {
+        X.add(rows[k], 1.0, row.data());
+        for (std::size_t l = 0; l <= k; ++l) M[k * size + l] = X.dot(rows[l], row.data()) / lam;
+        M[k * size + k] += 1 / h[rows[k]];
+        X.add(rows[k], -1.0, row.data());
+        q[k] = X.dot(rows[k], g.data()) / lam;
+    }
+    factorize(M.data(), size);
+    substitute(M.data(), q);
+    if (bordered) {
+        substitute(M.data(), ones);
+        double total = 0, sum = 0;
+        for (std::size_t k = 0; k < size; ++k) total += ones[k], sum += q[k];
+        const double bias = total > 0 ? (g[columns] - sum) / total : 0.0;
+        for (std::size_t k = 0; k < size; ++k) q[k] += bias * ones[k];
+        g[columns] = bias;
+    }
+    for (std::size_t k = 0; k < size; ++k) X.add(rows[k], -q[k], g.data());
+    for (std::size_t j = 0; j < columns; ++j) g[j] /= lam;
+}
+
+// Overwrites g with d: by the columns, or by the examples where these are fewer.
+template <class Rows>
+void solve_directly(const Rows& X, std::span<const double> h, bool bordered, double lam, std::span<double> g,
+                    int threads) {
+    const std::size_t size = g.size();
+    const auto rows = support(h);
+    if (rows.size() < size) return solve_by_examples(X, h, rows, bordered, lam, g);
+    const auto M = std::make_unique_for_overwrite<double[]>(size * size);
+    gram(X, h, rows, bordered, size, std::span(M.get(), size * size), threads);
+    for (std::size_t j = 0; j + (bordered ? 1 : 0) < size; ++j) M[j * size + j] += lam;
+    factorize(M.get(), size);
+    substitute(M.get(), g);
 }
 
 // out = Zᵀ H Z v: each row is read once, for both products.

@@ -22,7 +22,7 @@ from minorant import (
 @parametrize_with_checks(
     [
         LinearSVC(),
-        LinearSVC(class_weight="balanced", warm_start=True, solver="agm-1"),
+        LinearSVC(class_weight="balanced", solver="agm-1"),
         LinearSVC(loss="squared_hinge", penalty="elasticnet"),
         LinearSVC(multi_class="crammer_singer"),
         LogisticRegression(),

@@ -147,6 +147,17 @@ def test_systems_are_solved(kernels, bordered, dtype):
             assert residual <= 1e-12
 
 
+@pytest.mark.parametrize("bordered", [False, True])
+def test_systems_with_few_examples_are_solved_by_examples(bordered):
+    rng = np.random.default_rng(3)
+    csr, dense = matrices(rng, 40, 90)
+    h = rng.random(40) * (rng.random(40) < 0.6)
+    g = rng.normal(size=90 + bordered)
+    expected = _numpy.dense_cholesky(dense, h, bordered, 0.01, g, 1)
+    np.testing.assert_allclose(_core.dense_cholesky(dense, h, bordered, 0.01, g, 1), expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(_core.csr_cholesky(*csr, h, bordered, 0.01, g, 1), expected, rtol=1e-7, atol=1e-9)
+
+
 @BOTH
 def test_a_direction_without_curvature_is_left_alone(kernels):
     X = np.array([[1.0, 0.0], [2.0, 0.0]])

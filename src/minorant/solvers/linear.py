@@ -1,6 +1,7 @@
 """The default for linear models: dual coordinates to begin with, Newton's method to finish.
 
-Losses without corners go to Newton's method at once where its systems are small; a few steps reach rounding. For the
+Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
+to the last digits. Losses without corners do so too where its systems are small: a few steps reach rounding. For the
 others, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps the gap tells how many more it would take at the present rate. Newton's method takes over
 when that costs more than its own prediction, five steps for each decimal digit, once a part of that has been
@@ -34,7 +35,7 @@ _PART = 0.15  # of the predicted cost of Newton's method, to be spent on sweeps 
 
 def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
     """Candidates for the certificate, with the mu of the smoothing."""
-    if kernels.native and not (e.scalar.smooth and direct_cost(e, e.n) <= 500.0 * e.matrix.volume):
+    if kernels.native and not _newton_at_once(e):
         gap, before, sweeps = best.relative_gap, 0, 0
         for candidates, sweeps in dual_coordinates(e, best, tol):
             yield candidates, 0.0
@@ -44,6 +45,11 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
             if sweeps * _sweep(e) >= _PART * _newton(e, gap, tol) and rest * _sweep(e) > _newton(e, gap, tol):
                 break
     yield from newton(e, best)
+
+
+def _newton_at_once(e: Examples) -> bool:
+    cost = direct_cost(e, e.n)
+    return cost <= _OVERHEAD or (e.scalar.smooth and cost <= 500.0 * e.matrix.volume)
 
 
 def dual_coordinates(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, int]]:

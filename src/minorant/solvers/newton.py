@@ -87,8 +87,11 @@ class _Systems:
 
 
 def direct_cost(e: Examples, band: int) -> float:
-    """Operations of a Cholesky step for that many examples; infinite where the matrix would be too large."""
-    if e.size > 4000:
+    """Operations of a Cholesky step for that many examples; infinite where the matrix would be too large.
+
+    The matrix is as large as the number of columns or of examples, whichever is less.
+    """
+    size, row = min(e.size, band), e.matrix.volume / e.n
+    if size > 4000:
         return np.inf
-    row = e.matrix.volume / e.n
-    return band * row * (row + 1.0) + e.size**3 / 6.0
+    return band * row * min(row + 1.0, float(size)) + size**3 / 6.0
