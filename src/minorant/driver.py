@@ -162,7 +162,9 @@ def _start(problem: Problem, start: tuple[ArrayLike, ArrayLike] | None) -> Best:
             raise InputError("start has a value that is NaN or infinite")
         alpha = problem.loss.project(alpha)
     best = Best(problem)
-    best.offer(Candidates(((w, problem.A @ w),), ((alpha, problem.A.T @ alpha),)))
+    image = problem.A @ w if w.any() else np.zeros(n)  # most runs start at 0, whose image takes no product
+    dual_image = problem.A.T @ alpha if alpha.any() else np.zeros(p)
+    best.offer(Candidates(((w, image),), ((alpha, dual_image),)))
     if not best.gap < np.inf:
         parts = f"{type(problem.loss).__name__} and {type(problem.regularizer).__name__}"
         raise InputError(

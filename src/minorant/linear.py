@@ -338,6 +338,8 @@ def solve_row(
         callback=None if run.callback is None else partial(run.callback, row),
         start=start,
     )
+    if dtype is np.float64:  # as it is; its J is known
+        return replace(result, intercept=np.asarray(result.intercept))
     w: NDArray[Any] = result.w.astype(dtype)
     if problem.regularizer.value(w.astype(np.float64)) == np.inf:  # a ball keeps what is rounded toward 0
         w = np.where(np.abs(w) > np.abs(result.w), np.nextafter(w, dtype(0)), w)

@@ -68,8 +68,10 @@ def schedule(
     _check_scheme(solver, smoothing, mu)
     if smoothing == "decreasing" or solver == "excessive-gap" or isinstance(solver, ExcessiveGap):
         return _decreasing(problem, solver if isinstance(solver, ExcessiveGap) else ExcessiveGap(), best)
-    if solver in LINEAR or (solver == smoothing == "auto" and mu is None and _linear_solver(problem)):
-        return _linear(problem, _linear_solver(problem) if solver == "auto" else str(solver), best, tol)
+    if solver in LINEAR or (solver == smoothing == "auto" and mu is None):
+        linear = _linear(problem, str(solver), best, tol)
+        if linear is not None:
+            return linear
     method = _method(solver)
     if smoothing in ("auto", "primal"):
         if mu is None and problem.loss.curvature == 0:
@@ -111,19 +113,14 @@ def _enough(problem: Problem, best: Best, tol: float) -> float:
     return max(tol, 1e-15) * abs(best.primal) / (2.0 * problem.loss.radius)
 
 
-def _linear_solver(problem: Problem) -> str:
-    """The solver made for linear models of this kind; "" where there is none."""
-    if working_set.suits(problem):
-        return "working-set"
-    return "linear" if Examples.of(problem) is not None else ""
-
-
-def _linear(problem: Problem, solver: str, best: Best, tol: float) -> Schedule:
-    """The solvers of linear models."""
-    if solver == "working-set":
+def _linear(problem: Problem, solver: str, best: Best, tol: float) -> Schedule | None:
+    """The solvers of linear models; None where "auto" finds that there is none for the problem."""
+    if solver == "working-set" or (solver == "auto" and working_set.suits(problem)):
         return (Step(found, 0.0, 0.0) for found in working_set.rounds(problem, best, tol))
     examples = Examples.of(problem)
     if examples is None:
+        if solver == "auto":
+            return None
         raise InputError(
             f"the solver {solver!r} is for a mean of losses of examples with L2 and a matrix of rows; got "
             f"{type(problem.loss).__name__} and {type(problem.regularizer).__name__}. Choose 'agm-inf' or 'agm-1'"

@@ -112,7 +112,7 @@ class Examples:
         else:
             d = change
         slope, bend = self.lam * kernels.dot(w, step), self.lam * kernels.dot(step, step)
-        tau = kernels.along(*self._phi, 0.0, r, d, f.c, slope, bend, 1e-3, self.matrix.threads)
+        tau = kernels.along(*self._phi, 0.0, r, d, f.c, slope, bend, 0.1, self.matrix.threads)
         return w + tau * step, image + tau * change
 
     def t(self, alpha: Vector) -> Vector:
