@@ -17,14 +17,33 @@
 namespace minorant {
 
 template <class Loss>
+void bends_block(const Loss& loss, double mu, const double* r, const double* c, double* alpha, double* h,
+                 std::size_t i, std::size_t end) {
+    for (; i < end; ++i) {
+        alpha[i] = c[i] * loss.slope(r[i], mu);
+        h[i] = c[i] * loss.bend(r[i], mu);
+    }
+}
+MINORANT_CLONES inline void logistic_bends(const double* r, const double* c, double* alpha, double* h,
+                                           std::size_t i, std::size_t end) {
+    for (; i < end; ++i) {
+        const double t = Logistic::sigmoid(r[i]);
+        alpha[i] = c[i] * t;
+        h[i] = c[i] * (t * (1 - t));
+    }
+}
+inline void bends_block(const Logistic& loss, double mu, const double* r, const double* c, double* alpha,
+                        double* h, std::size_t i, std::size_t end) {
+    if (mu == 0) return logistic_bends(r, c, alpha, h, i, end);
+    bends_block<Logistic>(loss, mu, r, c, alpha, h, i, end);
+}
+
+template <class Loss>
 void bends(const Loss& loss, double mu, std::span<const double> r, std::span<const double> c, int threads,
            std::span<double> alpha, std::span<double> h) {
     parallel_ranges(r.size(), threads, 8.0 * static_cast<double>(r.size()),
                     [&](std::size_t i, std::size_t end) {
-                        for (; i < end; ++i) {
-                            alpha[i] = c[i] * loss.slope(r[i], mu);
-                            h[i] = c[i] * loss.bend(r[i], mu);
-                        }
+                        bends_block(loss, mu, r.data(), c.data(), alpha.data(), h.data(), i, end);
                     });
 }
 
@@ -51,8 +70,16 @@ MINORANT_CLONES inline std::array<double, 2> line_sums(const Piecewise& loss, do
                                                        std::size_t begin, std::size_t end) {
     return line_block(loss, mu, r, d, c, tau, begin, end);
 }
+MINORANT_CLONES inline std::array<double, 2> logistic_sums(const double* r, const double* d, const double* c,
+                                                           double tau, std::size_t begin, std::size_t end) {
+    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double t = Logistic::sigmoid(r[i] + tau * d[i]), weight = c[i] * d[i];
+        return std::array<double, 2>{weight * t, weight * d[i] * (t * (1 - t))};
+    });
+}
 inline std::array<double, 2> line_sums(const Logistic& loss, double mu, const double* r, const double* d,
                                        const double* c, double tau, std::size_t begin, std::size_t end) {
+    if (mu == 0) return logistic_sums(r, d, c, tau, begin, end);
     return lane_sums<2>(begin, end, [=](std::size_t i) {
         const double t = loss.slope(r[i] + tau * d[i], mu), b = t * (1 - t), weight = c[i] * d[i];
         return std::array<double, 2>{weight * t, weight * d[i] * b / (1 + mu * b)};

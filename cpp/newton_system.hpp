@@ -102,8 +102,8 @@ void gram(const Rows& X, std::span<const double> h, std::span<const std::uint32_
                  });
 }
 
-// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor. A pivot that is rounding alone
-// becomes 0: it belongs to a direction without curvature, in which no solution moves.
+// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor. A pivot that is
+// rounding alone becomes 0: it belongs to a direction without curvature, in which no solution moves.
 inline void factorize(double* M, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
         double* row = M + i * size;
@@ -134,8 +134,8 @@ inline void substitute(const double* L, std::span<double> g) {
 //
 //     (H⁻¹ + X Xᵀ/λ) q = X g/λ + b 1,    Σ q_i = g_b where there is a bias b,    d = (g - Xᵀ q)/λ
 template <class Rows>
-void solve_by_examples(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
-                       double lam, std::span<double> g) {
+void solve_by_examples(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                       bool bordered, double lam, std::span<double> g) {
     const std::size_t size = rows.size(), columns = g.size() - (bordered ? 1 : 0);
     std::vector<double> M(size * size), row(columns), q(size), ones(size, 1.0);
     for (std::size_t k = 0; k < size; ++k) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exponential.hpp"
 #include "lanes.hpp"
 
 namespace minorant {
@@ -58,9 +59,9 @@ struct Piecewise {
 struct Logistic {
     static constexpr double low = 0, high = 1;
 
-    static double sigmoid(double z) {
-        const double e = std::exp(-std::abs(z));
-        return z >= 0 ? 1 / (1 + e) : e / (1 + e);
+    MINORANT_INLINE static double sigmoid(double z) {
+        const double e = exp_negative(z < 0 ? z : -z);
+        return (z < 0 ? e : 1.0) / (1 + e);
     }
     double slope(double r, double mu) const { return mu == 0 ? sigmoid(r) : slope_near(r, mu, r - 0.5 * mu); }
     // The root z of z + mu σ(z) = r by Newton's method from a guess of z, kept within [r - mu, r].
@@ -80,7 +81,7 @@ struct Logistic {
         return b / (1 + mu * b);
     }
     double excess(double r, double t) const {
-        const double value = std::max(r, 0.0) + std::log1p(std::exp(-std::abs(r)));
+        const double value = std::max(r, 0.0) + std::log1p(exp_negative(-std::abs(r)));
         const double entropy = (t > 0 ? t * std::log(t) : 0.0) + (t < 1 ? (1 - t) * std::log1p(-t) : 0.0);
         return value + entropy - r * t;
     }

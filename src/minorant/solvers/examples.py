@@ -84,7 +84,10 @@ class Examples:
         r = exact if center is None else exact + mu * center
         bias = 0.0
         if f.bias:
-            bias = kernels.balance(*self._phi, mu, r, f.direction, f.c, guess, self.matrix.threads)
+            if mu == 0.0:  # the loss as it is: J asks for the same bias
+                bias = float(self.problem.loss.intercept(image))
+            else:
+                bias = kernels.balance(*self._phi, mu, r, f.direction, f.c, guess, self.matrix.threads)
             r, exact = r + bias * f.direction, exact + bias * f.direction
         alpha, h = kernels.bends(*self._phi, mu, r, f.c, self.matrix.threads)
         if f.bias and (off := kernels.dot(f.direction, alpha)) and (total := float(h.sum())) > 0:
