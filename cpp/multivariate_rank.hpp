@@ -92,8 +92,8 @@ struct Swapped {
 inline Swapped swapped_pairs(std::span<const double> scores, std::span<const double> y,
                              std::span<const double> pos, std::span<const double> neg,
                              std::span<double> out) {
-    // Both sides of a pair ask one question, s_i - 1 < s_j, as it is rounded: else a pair at its kink could be
-    // swapped for one of them and not for the other.
+    // Both sides of a pair ask one question, s_i - 1 < s_j, as it is rounded: else a pair at its kink could
+    // be swapped for one of them and not for the other.
     std::vector<double> shifted(pos.begin(), pos.end());
     for (double& s : shifted) s -= 1;
     const Ranks of_pos(shifted), of_neg(neg);
