@@ -4,9 +4,9 @@
 
 DATA_DIR has one folder a set, with LIBSVM text in it (.xz, .gz, .bz2 or plain). Sparse rows are scaled to length 1,
 dense ones are used as they are; the bias is free. Both methods are `minorant.solvers.bundle`, with and without the line
-search, on one thread. A pass is a product with X and one with its transpose. A run that reaches the limit of time counts
-with that time, so that its ratio is a lower bound. Also: the oracles at a million scores, against sorting them. Writes
-results/multivariate.md.
+search, on one thread. A pass is a product with X and one with its transpose. A run that reaches the limit of time
+counts with that time, so that its ratio is a lower bound. Also: the oracles at a million scores, against sorting them.
+Writes results/multivariate.md.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def training(folder, limit, repeats):
             ours = sorted((fit(X, y, lam, True, limit) for _ in range(repeats)), key=lambda run: run[1])[repeats // 2]
             ours[2].verify(X, y)
             first = fit(X, y, lam, False, limit)
-            times = sorted([first[1], *(fit(X, y, lam, False, limit)[1] for _ in range(repeats - 1) if first[1] < limit)])
+            times = sorted(
+                [first[1], *(fit(X, y, lam, False, limit)[1] for _ in range(repeats - 1) if first[1] < limit)]
+            )
             plain = times[len(times) // 2]
             proof = first[2]
             ratios.append(plain / ours[1])
@@ -90,7 +92,11 @@ def oracles(repeats):
     y = np.where(rng.random(1_000_000) < 0.2, 1.0, -1.0)
     s = rng.normal(size=y.size) + y
     sort = median(lambda: np.sort(s), repeats)
-    lines = ["| oracle, n = 10⁶ | seconds | against sorting the scores |", "|---|---|---|", f"| np.sort | {sort:.4f} | 1 |"]
+    lines = [
+        "| oracle, n = 10⁶ | seconds | against sorting the scores |",
+        "|---|---|---|",
+        f"| np.sort | {sort:.4f} | 1 |",
+    ]
     for metric in ("f1", "gmean", "error_rate", "balanced_error", "prbep", "roc_auc"):
         took = median(lambda metric=metric: kernels.multivariate_max(s, y, metric), repeats)
         lines.append(f"| multivariate_max, {metric} | {took:.4f} | {took / sort:.2f} |")
@@ -110,8 +116,9 @@ def main():
         "",
         __doc__.split("\n\n")[2].strip(),
         "",
-        f"Python {platform.python_version()}, NumPy {version('numpy')}, {platform.machine()}; median of {args.repeats}; "
-        f"`python benchmarks/multivariate.py DATA_DIR --limit {args.limit:g} --repeats {args.repeats}`.",
+        f"Python {platform.python_version()}, NumPy {version('numpy')}, {platform.machine()}; "
+        f"median of {args.repeats}; `python benchmarks/multivariate.py DATA_DIR --limit {args.limit:g} "
+        f"--repeats {args.repeats}`.",
         "",
     ]
     text = "\n".join([*head, *training(args.data, args.limit, args.repeats), "", *oracles(2 * args.repeats + 1), ""])

@@ -9,9 +9,10 @@ the weight of those with y'_i ≠ y_i, α_i = -2 y_i z_i / n and v = Σ α_i x_i
 
     J(w, b) ≥ lam/2 |w|² + Σ β loss + ⟨v, w⟩ + b Σ α_i ≥ Σ β loss - |v|²/(2 lam) + b Σ α_i.
 
-Σ α_i = 0 up to rounding, which is charged with a bound of |b| at the optimum. The ROC area has a label for each pair of
-a positive and a negative example: loss = share of swapped pairs, α_i = -y_i z_i / n_±, z_i = the share of i's pairs
-that are swapped; such shares belong to swaps if and only if the condition of Gale and Ryser holds.
+What flips parts of examples, b positives and c negatives in all, b and c whole, is an average of labelings that flip
+so many, and has their loss. Σ α_i = 0 up to rounding, which is charged with a bound of |b| at the optimum. The ROC area
+has a label for each pair of a positive and a negative example: loss = share of swapped pairs, α_i = -y_i z_i / n_±,
+z_i = the share of i's pairs that are swapped; such shares belong to swaps where the condition of Gale and Ryser holds.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from minorant.checker import ROUNDING, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["check_measure", "risk"]
 
@@ -129,11 +130,11 @@ def _swaps_exist(z: Any, positive: Any) -> bool:
 
 
 def check_measure(
-    X: Any, y: Any, w: Any, b: float, beta: Any, flips: Sequence[Any], claim: Mapping[str, Any], index: Any = None
+    X: Any, y: Any, w: Any, b: float, beta: Any, flips: Iterable[Any], claim: Mapping[str, Any], index: Any = None
 ) -> Verdict:
     """J and D recomputed for labels ±1, and what is wrong with the labelings (nothing, one hopes).
 
-    `flips` has a 0/1 vector for each labeling (shares, for the ROC area); `index` repeats rows of X and y.
+    `flips` has what each labeling flips of the examples (shares, for the ROC area); `index` repeats rows of X and y.
     """
     w = np.asarray(w, dtype=np.float64)
     rows = np.asarray(X @ w).ravel() + b
@@ -154,9 +155,11 @@ def check_measure(
             if flipped.min() < 0 or flipped.max() > 1 or not _swaps_exist(flipped, positive):
                 problems.append("no swaps of pairs have the shares of a labeling")
             continue
-        if not np.isin(flipped, (0.0, 1.0)).all():
-            problems.append("a labeling flips a part of an example")
-        counts = np.array([flipped[positive].sum()]), np.array([flipped[~positive].sum()])
+        sums = np.array([flipped[positive].sum()]), np.array([flipped[~positive].sum()])
+        counts = np.round(sums[0]), np.round(sums[1])
+        off = max(abs(float(total[0] - count[0])) for total, count in zip(sums, counts, strict=True))
+        if flipped.min() < 0 or flipped.max() > 1 or off > ROUNDING * n:
+            problems.append("a labeling flips less than nothing, more than an example, or no whole number of them")
         loss += weight * float(table_loss(claim, *counts, n_pos, n_neg)[0])
     share = np.where(positive, n_pos, n_neg) if claim["metric"] == "roc_auc" else 0.5 * n
     alpha = -labels * z / share

@@ -111,7 +111,7 @@ class MeasureCertificate(Certificate):
             raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
         signs = np.where(labels == self.positive, 1.0, -1.0)
         size = n if self.index is None else self.index.size
-        flips = [np.unpackbits(f, count=size) if f.dtype == np.uint8 else f for f in self.law.flips]
+        flips = (flips.unpack(size) for flips in self.law.flips)
         verdict = check_measure(data, signs, self.w, self.bias, self.law.weights, flips, self._claim(), self.index)
         problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual)]
         if problems:

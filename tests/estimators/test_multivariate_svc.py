@@ -9,7 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import f1_score, fbeta_score, roc_auc_score
 
 from minorant import InputError, LinearSVC, MultivariateSVC, NotCertified, TrivialSolution, measures
-from minorant.solvers.bundle import Labelings
+from minorant.solvers import bundle
+from minorant.solvers.bundle import Flips, Labelings
 
 METRICS = [
     ("f1", {}),
@@ -30,8 +31,10 @@ def drawn(seed=0, n=300, p=6, share=0.15):
     return rng.normal(size=(n, p)) + 1.2 * y[:, None] * rng.random(p), y
 
 
+@pytest.mark.parametrize("many", [0, 30])
 @pytest.mark.parametrize(("metric", "options"), METRICS)
-def test_the_certificate_is_true(metric, options):
+def test_the_certificate_is_true(metric, options, many, monkeypatch):
+    monkeypatch.setattr(bundle, "_MANY", many)  # 0: with averages of labelings from the first cut on
     for seed in range(3):
         X, y = drawn(seed)
         model = MultivariateSVC(metric, C=1.0, tol=1e-4, **options).fit(sparse.csr_matrix(X), y)
@@ -58,7 +61,11 @@ def test_a_false_certificate_is_found():
         replace(proof, primal=proof.primal - 1e-6),
         replace(proof, lam=2 * proof.lam),
         replace(proof, law=Labelings(proof.law.weights * 1.01, proof.law.losses, proof.law.flips)),
-        replace(proof, law=Labelings(proof.law.weights, proof.law.losses, (~proof.law.flips[0], *proof.law.flips[1:]))),
+        replace(
+            proof,
+            law=Labelings(proof.law.weights, proof.law.losses, (Flips.pack(0.5 - 0.001 * y), *proof.law.flips[1:])),
+        ),
+        replace(proof, law=Labelings(proof.law.weights, proof.law.losses, (Flips.pack(1.0 * y), *proof.law.flips[1:]))),
     ):
         with pytest.raises(InputError, match="does not hold"):
             false.verify(X, y)
@@ -73,9 +80,9 @@ def test_shares_that_no_swaps_have_are_found():
     proof = MultivariateSVC("roc_auc", C=0.1).fit(X, y).certificate_
     half = np.tile([0.0, 1.0], 30)  # half of the positives with all their pairs, and half of the negatives
     with pytest.raises(InputError, match="no swaps"):
-        replace(proof, law=Labelings(np.ones(1), proof.law.losses[:1], (half,))).verify(X, y)
+        replace(proof, law=Labelings(np.ones(1), proof.law.losses[:1], (Flips.pack(half),))).verify(X, y)
     with pytest.raises(InputError, match="no swaps"):
-        replace(proof, law=Labelings(np.ones(1), proof.law.losses[:1], (half * y,))).verify(X, y)
+        replace(proof, law=Labelings(np.ones(1), proof.law.losses[:1], (Flips.pack(half * y),))).verify(X, y)
 
 
 def test_error_rate_is_the_svm():

@@ -8,6 +8,7 @@ import pytest
 
 from minorant import measures
 from minorant.linear import Run
+from minorant.solvers import bundle
 from minorant.whole_sample import fit_measure, ranks
 
 METRICS = [
@@ -57,10 +58,11 @@ def optimum(X, y, which, lam, free):
     return problem.solve(solver=cp.CLARABEL)
 
 
-@pytest.mark.parametrize("line_search", [True, False])
+@pytest.mark.parametrize(("line_search", "many"), [(True, 30), (True, 0), (False, 30)])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize(("metric", "options"), METRICS)
-def test_the_optimum_over_every_labeling(metric, options, fit_intercept, line_search):
+def test_the_optimum_over_every_labeling(metric, options, fit_intercept, line_search, many, monkeypatch):
+    monkeypatch.setattr(bundle, "_MANY", many)  # 0: with averages of labelings from the first cut on
     which = measures.measure(metric, **options)
     for seed in range(3):
         X, y, lam = drawn(seed)

@@ -10,6 +10,8 @@ highest of m cuts is a lower bound of J, by duality
 Plain: the next cut is the labeling at that (w, b). With a line search (default): J is minimized on the segment from the
 best point so far to (w, b), where scores are known and a labeling costs a sort; lines below J along the segment tell
 when to stop; the next cut is the labeling just beyond the minimum. An iteration is one product with X, one with Xᵀ.
+Where D needs many cuts it gets averages of labelings, too: every 0 ≤ z ≤ 1 that flips b positives and c negatives in
+all, in parts, is one of labelings with that table, of loss Δ(b, c); the z nearest to that of D, pulled by the scores.
 A free b starts at the minimum of J(0, ·), with a labeling of either slope there, so that D is finite at once.
 """
 
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minorant.kernels import dense_dot, dense_tdot, dot, multivariate_max
+from minorant.kernels import dense_dot, dense_tdot, dot, multivariate_max, project_capped_simplex
 from minorant.solvers.simplex_qp import maximize
 
 if TYPE_CHECKING:
@@ -34,10 +36,12 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Bundle", "Labelings", "WholeSample"]
+__all__ = ["Bundle", "Flips", "Labelings", "WholeSample"]
 
 _SEARCH = 0.003  # of the gap: how exact the line search is
 _TRIALS = 14  # labelings of a line search
+_MANY = 30  # cuts in use from which averages of labelings help more than they cost
+_PULL = 300.0  # μ in gaps, for such an average
 _IDLE = 25  # iterations after which a cut that the lower bound does not use is dropped
 
 
@@ -65,6 +69,26 @@ class WholeSample:
         return self.A.T @ g
 
 
+class Flips(NamedTuple):
+    """The flips of an example, from 0 to 1, in little memory: bits for the ones, and what is between 0 and 1."""
+
+    ones: NDArray[np.uint8]
+    where: NDArray[np.int32]
+    values: Vector
+
+    @classmethod
+    def pack(cls, z: Vector) -> Flips:
+        """All of z."""
+        where = np.flatnonzero((z > 0) & (z < 1))
+        return cls(np.packbits(z >= 1), where.astype(np.int32), z[where])
+
+    def unpack(self, n: int) -> Vector:
+        """The z of n examples."""
+        z = np.unpackbits(self.ones, count=n).astype(np.float64)
+        z[self.where] = self.values
+        return z
+
+
 class Step(NamedTuple):
     """The bounds after an iteration."""
 
@@ -74,17 +98,17 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Labelings:
-    """A law of labelings: weights, losses, and what each flips, as bits; of pairs (the ROC area), as shares."""
+    """A law of labelings, or of averages of labelings with one table: weights, losses, and what each flips."""
 
     weights: Vector
     losses: Vector
-    flips: tuple[NDArray[Any], ...]
+    flips: tuple[Flips, ...]
 
     def marginals(self, n: int) -> Vector:
         """The probability that an example is flipped."""
         total = np.zeros(n)
         for weight, flips in zip(self.weights, self.flips, strict=True):
-            total += weight * (np.unpackbits(flips, count=n) if flips.dtype == np.uint8 else flips)
+            total += weight * flips.unpack(n)
         return total
 
 
@@ -97,10 +121,12 @@ class _Cuts:
         self._gram = np.empty((8, 8))
         self.losses, self.slopes, self.beta = np.empty(0), np.empty(0), np.empty(0)
         self._idle = np.empty(0, dtype=np.int64)
-        self.flips: list[NDArray[Any]] = []
+        self.flips: list[Flips] = []
 
-    def add(self, worst: WorstLabeling) -> None:
-        g = worst.gradient
+    def add(self, worst: WorstLabeling, z: Vector | None = None) -> None:
+        """The labeling, or z in its place: an average of labelings with the same table."""
+        z = worst.marginals if z is None else z
+        g = worst.sample.slopes(worst.pairs) * z
         m = self.losses.size
         if m == len(self._V):
             self._V = np.concatenate([self._V, np.empty_like(self._V)])
@@ -111,7 +137,7 @@ class _Cuts:
         self.slopes = np.append(self.slopes, g.sum())
         self.beta = np.append(self.beta, 0.0)
         self._idle = np.append(self._idle, 0)
-        self.flips.append(worst.marginals if worst.pairs else np.packbits(worst.marginals > 0))
+        self.flips.append(Flips.pack(z))
 
     def solve(self) -> tuple[Vector, float, float]:
         """w and b where the cuts are lowest together with λ/2‖w‖², and that value."""
@@ -127,7 +153,7 @@ class _Cuts:
     def drop(self) -> None:
         keep = np.flatnonzero(self._idle < _IDLE)
         m = keep.size
-        if m == self.losses.size:
+        if m > 0.8 * self.losses.size:  # not for a few: what is left moves
             return
         self._V[:m], self._gram[:m, :m] = self._V[keep], self._gram[np.ix_(keep, keep)]
         self.losses, self.slopes, self.beta = self.losses[keep], self.slopes[keep], self.beta[keep]
@@ -172,7 +198,10 @@ class Bundle:
             self._cuts.drop()
             scores = problem.scores(w) + bias
             if self._line_search:
-                self._cuts.add(self._search(w, bias, scores))
+                beyond = self._search(w, bias, scores)
+                self._cuts.add(beyond)
+                if self.law.weights.size > _MANY and not beyond.pairs:
+                    self._cuts.add(beyond, self._nearest(beyond))
                 continue
             worst = problem.worst(scores)
             self._take(1.0, w - self.w, bias - self.bias, scores - self._scores, worst)
@@ -244,6 +273,18 @@ class Bundle:
         self._guess = min(1.0, 2.0 * best[0]) if best[0] else 0.5 * self._guess
         return beyond or best[2]
 
+    def _nearest(self, worst: WorstLabeling) -> Vector:
+        """Of what has the table of that labeling, max over z of ⟨z, gains⟩ - μ/2 ‖z - z̄‖², with z̄ that of the bound."""
+        problem = self._problem
+        n = problem.y.size
+        mu = _PULL * (self.primal - self.dual) / n
+        pulled = self.law.marginals(n) - (2.0 / n / mu) * problem.y * self._scores
+        z = np.empty(n)
+        for own in (problem.y > 0, problem.y < 0):
+            total = float(np.round(worst.marginals[own].sum()))
+            z[own] = project_capped_simplex(pulled[own], 1.0, total).x if total else 0.0
+        return z
+
 
 class _Line:
     """λ/2‖w + t dw‖² plus the highest of some lines in t, for 0 ≤ t ≤ 1."""
@@ -253,7 +294,8 @@ class _Line:
         self._height, self._slope = np.empty(0), np.empty(0)
         self._end = 1.0
 
-    def regularizer(self, t: float) -> float:
+    def regularizer(self, t: Any) -> Any:
+        """λ/2 ‖w + t dw‖²."""
         return self._q[0] + t * (self._q[1] + t * self._q[2])
 
     def add(self, t: float, value: float, slope: float) -> bool:
@@ -266,13 +308,14 @@ class _Line:
         return rising
 
     def lowest(self) -> tuple[float, float]:
-        """Where the sum is lowest, by bisection, and its value there."""
-        low, high = 0.0, self._end
-        for _ in range(50):
-            t = 0.5 * (low + high)
-            highest = int((self._height + self._slope * t).argmax())
-            if self._q[1] + 2.0 * self._q[2] * t + self._slope[highest] > 0:
-                high = t
-            else:
-                low = t
-        return high, self.regularizer(high) + float((self._height + self._slope * high).max())
+        """Where the sum is lowest, which is where a parabola is or where two lines meet, and its value there."""
+        h, s = self._height, self._slope
+        rise = s[:, None] - s
+        with np.errstate(divide="ignore", invalid="ignore"):
+            meet = (h - h[:, None]) / rise
+            own = -(self._q[1] + s) / (2.0 * self._q[2])
+        t = np.concatenate([meet[rise > 0], own, [0.0, self._end]])
+        t = np.clip(t[np.isfinite(t)], 0.0, self._end)
+        values = self.regularizer(t) + (h + s * t[:, None]).max(axis=1)
+        best = int(values.argmin())
+        return float(t[best]), float(values[best])
