@@ -168,7 +168,7 @@ def check_measure(
     D = loss - float(v @ v) / (2.0 * lam)
     if claim["bias"]:
         D -= abs(float(alpha.sum())) * bias_bound(J, lam, float(norms.max()), n_pos, n_neg, claim)
-    return Verdict(J, D, problems)
+    return Verdict(float(J), float(D), problems)
 
 
 def bias_bound(J: float, lam: float, longest: float, n_pos: int, n_neg: int, claim: Mapping[str, Any]) -> float:

@@ -179,8 +179,7 @@ def fit_measure(
     ends = None if run.max_time is None else perf_counter() + run.max_time
     for row, positive in enumerate(classes[1:] if classes.size == 2 else classes):
         signs = np.where(labels == positive, 1.0, -1.0)
-        problem = WholeSample(A, signs, which, lam, free, index)
-        which.check(int((problem.y > 0).sum()), int((problem.y < 0).sum()))
+        problem = WholeSample(A, signs, which, lam, free, index)  # checks that the measure is defined for the sample
         if free:
             _check_ends(which, problem.y)
         begin = None if start is None else (start[0][row].astype(np.float64), float(start[1][row]) if free else 0.0)
@@ -239,7 +238,7 @@ def _certificate(
     bias, exact = float(dtype(bundle.bias)), w.astype(np.float64)
     worst = problem.worst(problem.scores(exact) + bias)
     primal = 0.5 * problem.lam * dot(exact, exact) + worst.value
-    alpha = worst.sample.slopes(worst.pairs) * bundle.law.marginals(problem.y.size)
+    alpha = problem.gradient(bundle.law.marginals(problem.y.size))
     v = problem.image(alpha)
     dual = float(bundle.law.weights @ bundle.law.losses) - dot(v, v) / (2.0 * problem.lam)
     n_pos = int((problem.y > 0).sum())

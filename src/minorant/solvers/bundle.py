@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from minorant.kernels import dense_dot, dense_tdot, dot, multivariate_max, project_capped_simplex
+from minorant.measures import ROCArea
 from minorant.solvers.simplex_qp import maximize
 
 if TYPE_CHECKING:
@@ -52,10 +53,15 @@ class WholeSample:
         self.A, self.measure, self.lam, self.free = A, measure, lam, free
         self._index = index
         self.y = y if index is None else y[index]
+        self._slopes = self.worst(np.zeros(self.y.size)).sample.slopes(isinstance(measure, ROCArea))
 
     def worst(self, scores: Vector) -> WorstLabeling:
         """The worst labeling at these scores, one for each repetition."""
         return multivariate_max(scores, self.y, self.measure)
+
+    def gradient(self, flips: Vector) -> Vector:
+        """The slopes g in the scores of what flips so much of each example."""
+        return self._slopes * flips
 
     def scores(self, w: Vector) -> Vector:
         """X w, repeated."""
@@ -126,7 +132,7 @@ class _Cuts:
     def add(self, worst: WorstLabeling, z: Vector | None = None) -> None:
         """The labeling, or z in its place: an average of labelings with the same table."""
         z = worst.marginals if z is None else z
-        g = worst.sample.slopes(worst.pairs) * z
+        g = self._problem.gradient(z)
         m = self.losses.size
         if m == len(self._V):
             self._V = np.concatenate([self._V, np.empty_like(self._V)])
@@ -218,14 +224,14 @@ class Bundle:
         sides: dict[bool, tuple[float, WorstLabeling]] = {}  # slope > 0: b, labeling
         b, reach = 0.0, 1.0
         for _ in range(60):
-            slope = float(worst.gradient.sum())
+            slope = self._slope(worst)
             sides[slope > 0] = b, worst
             if len(sides) < 2:
                 b -= np.sign(slope) * reach if slope else -reach
                 reach *= 4.0
             else:
                 (low, left), (high, right) = sides[False], sides[True]
-                t_left, t_right = float(left.gradient.sum()), float(right.gradient.sum())
+                t_left, t_right = self._slope(left), self._slope(right)
                 b = low + (right.value - left.value - t_right * (high - low)) / (t_left - t_right)
                 lowest = left.value + t_left * (b - low)
                 if min(left.value, right.value) - lowest <= 1e-9 * abs(lowest) or not low < b < high:
@@ -241,6 +247,10 @@ class Bundle:
         self._scores = zeros + self.bias
         return best
 
+    def _slope(self, worst: WorstLabeling) -> float:
+        """In b."""
+        return float(self._problem.gradient(worst.marginals).sum())
+
     def _take(self, t: float, dw: Vector, db: float, ds: Vector, worst: WorstLabeling) -> None:
         """Move to the point at t on the segment, if J is lower there."""
         w = self.w + t * dw
@@ -253,12 +263,12 @@ class Bundle:
         """Minimize J on the segment to (w, b), and return the labeling just beyond the minimum."""
         dw, db, ds = w - self.w, bias - self.bias, scores - self._scores
         line = _Line(self._problem.lam, self.w, dw)
-        line.add(0.0, self._worst.value, dot(self._worst.gradient, ds))
+        line.add(0.0, self._worst.value, dot(self._problem.gradient(self._worst.marginals), ds))
         best, beyond = (0.0, self.primal, self._worst), None
         t, goal = self._guess, _SEARCH * (self.primal - self.dual)
         for _ in range(_TRIALS):
             worst = self._problem.worst(self._scores + t * ds)
-            rising = line.add(t, worst.value, dot(worst.gradient, ds))
+            rising = line.add(t, worst.value, dot(self._problem.gradient(worst.marginals), ds))
             value = line.regularizer(t) + worst.value
             if value < best[1]:
                 best = t, value, worst
