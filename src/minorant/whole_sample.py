@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MeasureCertificate", "MeasureFit", "fit_measure", "ranks"]
 
-_PATIENCE = 200  # iterations without a smaller gap: rounding
+_PATIENCE = 1000  # iterations without a smaller gap: rounding
 _NAMES: dict[type[Measure], str] = {
     ErrorRate: "error_rate",
     BalancedError: "balanced_error",

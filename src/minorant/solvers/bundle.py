@@ -43,6 +43,7 @@ _SEARCH = 0.003  # of the gap: how exact the line search is
 _TRIALS = 14  # labelings of a line search
 _MANY = 30  # cuts in use from which averages of labelings help more than they cost
 _PULL = 300.0  # μ in gaps, for such an average
+_NEAR = 1e-3  # of the segment: labelings nearer than that may be none but the one that is known
 _IDLE = 25  # iterations after which a cut that the lower bound does not use is dropped
 
 
@@ -264,10 +265,11 @@ class Bundle:
         dw, db, ds = w - self.w, bias - self.bias, scores - self._scores
         line = _Line(self._problem.lam, self.w, dw)
         line.add(0.0, self._worst.value, dot(self._problem.gradient(self._worst.marginals), ds))
-        best, beyond = (0.0, self.primal, self._worst), None
+        best, beyond, first = (0.0, self.primal, self._worst), None, None
         t, goal = self._guess, _SEARCH * (self.primal - self.dual)
         for _ in range(_TRIALS):
             worst = self._problem.worst(self._scores + t * ds)
+            first = first or worst
             rising = line.add(t, worst.value, dot(self._problem.gradient(worst.marginals), ds))
             value = line.regularizer(t) + worst.value
             if value < best[1]:
@@ -280,8 +282,12 @@ class Bundle:
             if best[1] - lowest <= goal or t == last:
                 break
         self._take(best[0], dw, db, ds, best[2])
-        self._guess = min(1.0, 2.0 * best[0]) if best[0] else 0.5 * self._guess
-        return beyond or best[2]
+        if best[0]:
+            self._guess = min(1.0, 2.0 * best[0])
+            return beyond or best[2]
+        plain = self._guess == 1.0  # without progress, now and then the plain step, which closes the gap in the end
+        self._guess = 0.5 * self._guess if self._guess > _NEAR else 1.0
+        return (first if plain else beyond) or best[2]
 
     def _nearest(self, worst: WorstLabeling) -> Vector:
         """Of what has the table of that labeling, max over z of ⟨z, gains⟩ - μ/2 ‖z - z̄‖², with z̄ that of the bound."""
