@@ -53,8 +53,8 @@ class MultivariateSVC(LinearClassifier):
     beta : float, default 1.0
         Weight of recall against precision.
     k : int, optional
-        Number of predicted positives. Where it is far from the number of positives, the best model of these losses is
-        often w = 0: without a bias, the true labeling and those with k positives are hard to tell apart.
+        Number of predicted positives. Where it is far from the number of positives, w = 0 may be the best model of
+        these losses; the fit says so.
     fit_intercept : bool, default True
         The measures at k, the break-even point and the ROC area judge the order of scores: no bias is trained for
         them, and `intercept_` is the threshold that predicts k of the training examples positive (break-even point
