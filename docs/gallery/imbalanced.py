@@ -5,7 +5,8 @@
 The digit 8 against the others (one in ten), scikit-learn's bundled images with noise added. Three models, each at the
 same values of C: `MultivariateSVC("f1")`, which trains for F1, and `LinearSVC` and `LogisticRegression`, whose
 threshold is then chosen for F1 on the training set. C is chosen by F1 on a validation set, and F1 on a test set is
-reported, over ten random splits. Writes imbalanced.svg, F1 on the test sets against C, and prints the table of imbalanced.md.
+reported, over ten random splits. Writes imbalanced.svg, F1 on the test sets against C, and prints the table of
+imbalanced.md.
 """
 
 from __future__ import annotations
