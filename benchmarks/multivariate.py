@@ -2,13 +2,12 @@
 
     python benchmarks/multivariate.py DATA_DIR
 
-DATA_DIR has one folder a set, with LIBSVM text in it (.xz, .gz, .bz2 or plain). Sparse rows are scaled to length 1,
-dense ones are used as they are; the bias is free. Both methods are `minorant.solvers.bundle`, with and without the line
-search, on one thread. A pass is a product with X and one with its transpose. A run that reaches the limit of time
-counts with that time, so that its ratio is a lower bound. Also: the oracles at a million scores, against sorting them.
-The constants of the line search and of the averages were chosen on a9a, ijcnn1, w8a and reuters_moneyfx, the plain
-method has none: only mammography was not looked at.
-Writes results/multivariate.md.
+DATA_DIR has one folder a set, with LIBSVM text in it (.xz, .gz, .bz2 or plain). Sparse rows are scaled to length 1
+(a9a also as it is), dense ones are used as they are; the bias is free. Both methods are `minorant.solvers.bundle`, with
+and without the line search, on one thread. A pass is a product with X and one with its transpose. A run that reaches
+the limit of time counts with that time, so that its ratio is a lower bound. Also: the oracles at a million scores,
+against sorting them. The constants of the line search and of the averages were chosen on a9a, ijcnn1, w8a and
+reuters_moneyfx, the plain method has none: only mammography was not looked at. Writes results/multivariate.md.
 """
 
 from __future__ import annotations
@@ -29,19 +28,21 @@ from minorant.measures import FBeta
 from minorant.whole_sample import fit_measure
 
 RESULTS = Path(__file__).parent / "results"
-SETS = {  # name: (file, sparse)
-    "a9a": ("a9a/a9a.xz", True),
-    "w8a": ("w8a/w8a.xz", True),
-    "ijcnn1": ("ijcnn1/ijcnn1.xz", False),
-    "reuters_moneyfx": ("reuters_moneyfx/reuters.trn.xz", True),
-    "mammography": ("mammography/mammography.xz", False),
+SETS = {  # name: (file, kind)
+    "a9a": ("a9a/a9a.xz", "unit rows"),
+    "a9a, rows as they are": ("a9a/a9a.xz", "sparse"),
+    "w8a": ("w8a/w8a.xz", "unit rows"),
+    "ijcnn1": ("ijcnn1/ijcnn1.xz", "dense"),
+    "reuters_moneyfx": ("reuters_moneyfx/reuters.trn.xz", "unit rows"),
+    "mammography": ("mammography/mammography.xz", "dense"),
 }
 LAMBDAS = (1e-3, 1e-4, 1e-5)
 
 
-def load(path, sparse):
+def load(path, kind):
     X, y = load_svmlight(path)
-    return normalize(X) if sparse else X.toarray(), np.where(y == y.max(), 1, -1)
+    X = {"unit rows": normalize, "sparse": lambda X: X, "dense": lambda X: X.toarray()}[kind](X)
+    return X, np.where(y == y.max(), 1, -1)
 
 
 def fit(X, y, lam, line_search, limit):
@@ -57,8 +58,8 @@ def training(folder, limit, repeats):
         "|---|---|---|---|---|---|---|---|---|",
     ]
     ratios = []
-    for name, (file, sparse) in SETS.items():
-        X, y = load(folder / file, sparse)
+    for name, (file, kind) in SETS.items():
+        X, y = load(folder / file, kind)
         for lam in LAMBDAS:
             ours = sorted((fit(X, y, lam, True, limit) for _ in range(repeats)), key=lambda run: run[1])[repeats // 2]
             ours[2].verify(X, y)
@@ -68,15 +69,19 @@ def training(folder, limit, repeats):
             )
             plain = times[len(times) // 2]
             proof = first[2]
-            ratios.append(plain / ours[1])
+            ratio = plain / ours[1]
+            if kind != "sparse":  # a set counts once
+                ratios.append(ratio)
             mark = "" if proof.relative_gap <= 1e-3 else "≥ "
             lines.append(
                 f"| {name} | {lam:.0e} | {ours[2].primal:.4f} | {ours[0]:.0f} | {ours[1]:.3f} | {mark}{first[0]:.0f} | "
-                f"{mark}{plain:.3f} | {proof.relative_gap:.1e} | {mark}{ratios[-1]:.1f} |"
+                f"{mark}{plain:.3f} | {proof.relative_gap:.1e} | {mark}{ratio:.1f} |"
             )
             print(lines[-1], flush=True)
     lines.append("")
-    lines.append(f"Geometric mean of the ratios: {np.exp(np.mean(np.log(ratios))):.2f}, the least {min(ratios):.2f}.")
+    lines.append(
+        f"Geometric mean of the ratios, a9a with unit rows only: {np.exp(np.mean(np.log(ratios))):.2f}, the least {min(ratios):.2f}."
+    )
     return lines
 
 
