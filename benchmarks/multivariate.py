@@ -79,9 +79,8 @@ def training(folder, limit, repeats):
             )
             print(lines[-1], flush=True)
     lines.append("")
-    lines.append(
-        f"Geometric mean of the ratios, a9a with unit rows only: {np.exp(np.mean(np.log(ratios))):.2f}, the least {min(ratios):.2f}."
-    )
+    mean = np.exp(np.mean(np.log(ratios)))
+    lines.append(f"Geometric mean of the ratios, a9a with unit rows only: {mean:.2f}, the least {min(ratios):.2f}.")
     return lines
 
 
