@@ -92,7 +92,11 @@ struct Swapped {
 inline Swapped swapped_pairs(std::span<const double> scores, std::span<const double> y,
                              std::span<const double> pos, std::span<const double> neg,
                              std::span<double> out) {
-    const Ranks of_pos(pos), of_neg(neg);
+    // Both sides of a pair ask one question, s_i - 1 < s_j, as it is rounded: else a pair at its kink could
+    // be swapped for one of them and not for the other.
+    std::vector<double> shifted(pos.begin(), pos.end());
+    for (double& s : shifted) s -= 1;
+    const Ranks of_pos(shifted), of_neg(neg);
     const double m = static_cast<double>(pos.size()), l = static_cast<double>(neg.size());
     const double center = pos[pos.size() / 2];  // what all scores have in common cancels
     Sum share, up, down;
@@ -116,7 +120,7 @@ inline Swapped swapped_pairs(std::span<const double> scores, std::span<const dou
     for (std::size_t i = 0; i < scores.size(); ++i) {
         const bool positive = y[i] > 0;
         std::size_t& at = size[positive];
-        cuts[positive][at] = positive ? scores[i] - 1 : scores[i] + 1;
+        cuts[positive][at] = positive ? scores[i] - 1 : scores[i];
         who[positive][at] = i;
         if (++at == Ranks::kTogether) flush(positive);
     }

@@ -30,7 +30,7 @@ def test_there_are_docstring_examples():
 
 def test_readme(capsys):
     blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.M | re.S)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, str(README), "exec"), names)  # noqa: S102 - our own page

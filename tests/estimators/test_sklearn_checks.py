@@ -12,12 +12,14 @@ from minorant import (
     LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
+    MultivariateSVC,
     QuantileRegressor,
 )
 
 
 # Some checks lower max_iter on purpose: that must warn, and nothing else may.
 @pytest.mark.filterwarnings("default::minorant.NotCertified")
+@pytest.mark.filterwarnings("default::minorant.TrivialSolution")
 @pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
     [
@@ -35,6 +37,8 @@ from minorant import (
         ElasticNetCV(cv=3, alphas=5),
         LogisticRegressionCV(cv=3, Cs=3),
         LinearSVCCV(cv=3, Cs=[0.1, 1.0]),
+        MultivariateSVC(),
+        MultivariateSVC("roc_auc", warm_start=True),
     ]
 )
 def test_scikit_learn_check(estimator, check):

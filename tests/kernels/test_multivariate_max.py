@@ -170,6 +170,21 @@ def test_roc_area_is_the_hinge_over_pairs(kernels, weighted, monkeypatch):
         np.testing.assert_allclose(worst.gradient, slope, atol=1e-13)
 
 
+@TWINS
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_pair_at_its_kink_is_swapped_for_both_or_for_neither(kernels, weighted, monkeypatch):
+    monkeypatch.setattr(_pairs, "_core", kernels)
+    rng = np.random.default_rng(8)
+    for _ in range(300):
+        s, y, _ = draw(rng, 12)
+        negative = rng.choice(np.flatnonzero(y < 0))
+        s[rng.choice(np.flatnonzero(y > 0))] = s[negative] + 1.0 + rng.choice([-1e-16, 0.0, 1e-16])
+        margin, share = pairs(s, y, None)
+        worst = multivariate_max(s, y, "roc_auc", weights=np.ones(y.size) if weighted else None)
+        assert worst.value == pytest.approx((share * np.maximum(margin, 0)).sum(), abs=1e-12)
+        assert worst.marginals[y > 0].mean() == pytest.approx(worst.marginals[y < 0].mean(), abs=1e-12)
+
+
 def test_ranks_of_the_twins():
     rng = np.random.default_rng(9)
     for x in (rng.normal(size=500), np.exp(20 * rng.normal(size=500)), np.full(30, 2.0), rng.integers(0, 9, 80) + 0.0):

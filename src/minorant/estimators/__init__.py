@@ -6,6 +6,7 @@ from minorant.estimators.elastic_net_ball import ElasticNetBall
 from minorant.estimators.elastic_net_cv import ElasticNetCV
 from minorant.estimators.logistic import LogisticRegression
 from minorant.estimators.logistic_cv import LogisticRegressionCV
+from minorant.estimators.multivariate import MultivariateSVC, TrivialSolution
 from minorant.estimators.quantile import QuantileRegressor
 from minorant.estimators.svm import LinearSVC
 from minorant.estimators.svm_cv import LinearSVCCV
@@ -20,6 +21,8 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultivariateSVC",
     "NotCertified",
     "QuantileRegressor",
+    "TrivialSolution",
 ]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from minorant.driver import Progress
     from minorant.linear import LinearCertificate, LinearFit
     from minorant.multiclass import JointFit
+    from minorant.whole_sample import MeasureCertificate, MeasureFit
 
 __all__ = [
     "SOLVING",
@@ -66,7 +67,7 @@ SOLVING: dict[str, list[Any]] = {
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     """What is common to classifiers and regressors: how they are solved, and what a fit leaves behind."""
 
-    certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate
+    certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate | MeasureCertificate
     trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
 
     def _run(self) -> Run:
@@ -93,7 +94,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         alpha = np.stack([c.alpha for c in certificates])
         return coef, alpha if alpha.shape[1] == shape[0] else np.zeros((len(certificates), shape[0]))
 
-    def _keep(self, fit: LinearFit | JointFit) -> None:
+    def _keep(self, fit: LinearFit | JointFit | MeasureFit) -> None:
         certificates: list[Any] = list(fit.certificates)
         one = len(certificates) == 1
         self.certificate_ = certificates[0] if one else certificates

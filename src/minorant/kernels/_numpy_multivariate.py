@@ -68,7 +68,7 @@ def swapped_pairs(scores: Vector, y: Vector, pos: Vector, neg: Vector) -> tuple[
     p, n = scores[positive], scores[~positive]
     shares = np.empty(y.size)
     shares[positive] = 1.0 - ranks(neg, p - 1.0, True) / neg.size
-    shares[~positive] = ranks(pos, n + 1.0, False) / pos.size
+    shares[~positive] = ranks(pos - 1.0, n, False) / pos.size  # the same question as the positives', as it is rounded
     loss = float(shares[positive].mean())
     center = pos[pos.size // 2]  # what all scores have in common cancels
     gain = ((n - center) * shares[~positive]).mean() - ((p - center) * shares[positive]).mean()

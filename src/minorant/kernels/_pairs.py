@@ -42,9 +42,9 @@ class _Class:
         else:
             self._s = np.sort(scores)
 
-    def share(self, cuts: Vector, equal: bool) -> Vector:
-        """Of the class, the share of the scores below each cut, or not above it."""
-        ranks = _core.ranks(self._s, cuts, equal)
+    def share(self, cuts: Vector, equal: bool, shift: float = 0.0) -> Vector:
+        """Of the class, the share of the scores, shifted, below each cut, or not above it."""
+        ranks = _core.ranks(self._s + shift if shift else self._s, cuts, equal)
         return self._up_to[ranks.astype(np.int64)] if self._weights.size else ranks / self._s.size
 
     def moments(self, low: Vector, high: Vector, equal: bool) -> tuple[Vector, Vector]:
@@ -67,7 +67,10 @@ def pair_hinge(scores: Vector, y: Vector, weights: Vector, mu: float) -> tuple[f
     s, positive = scores - center, y > 0
     p, n = s[positive], s[~positive]
     pos, neg = (_Class(x, weights[own] if weights.size else weights) for x, own in ((p, positive), (n, ~positive)))
-    of_pos, of_neg = 1.0 - neg.share(p - 1.0, equal=True), pos.share(n + 1.0, equal=False)  # of the pairs with m > 0
+    of_pos, of_neg = (
+        1.0 - neg.share(p - 1.0, equal=True),
+        pos.share(n, equal=False, shift=-1.0),
+    )  # of the pairs with m > 0
     value_of = 0.0
     if mu > 0:
         # Where 0 < m < mu: from the share of such pairs and the moments of the other score in them, p = m/mu.
