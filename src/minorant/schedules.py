@@ -25,7 +25,7 @@ import numpy as np
 from minorant.errors import InputError, unknown_option
 from minorant.kernels import dot
 from minorant.minorants import Point
-from minorant.solvers import LINEAR, SOLVERS, ExcessiveGap, Solver, State, working_set
+from minorant.solvers import LINEAR, SOLVERS, ExcessiveGap, Solver, State, multinomial, working_set
 from minorant.solvers.examples import Examples
 from minorant.solvers.linear import dual_coordinates, linear_model
 from minorant.solvers.newton import newton
@@ -117,6 +117,8 @@ def _linear(problem: Problem, solver: str, best: Best, tol: float) -> Schedule |
     """The solvers of linear models; None where "auto" finds that there is none for the problem."""
     if solver == "working-set" or (solver == "auto" and working_set.suits(problem)):
         return (Step(found, 0.0, 0.0) for found in working_set.rounds(problem, best, tol))
+    if solver in ("auto", "newton") and multinomial.suits(problem):
+        return (Step(found, 0.0, 0.0) for found in multinomial.newton_steps(problem, best))
     examples = Examples.of(problem)
     if examples is None:
         if solver == "auto":

@@ -39,13 +39,12 @@ def agree(ours, theirs, X, atol):
 @pytest.mark.parametrize("data", [iris, wine, digits])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_l2_is_that_of_scikit_learn(data, fit_intercept):
-    """A gap of 1e-8 proves the coefficients to its root only; so there the distance is what it proves."""
+    """A gap of 1e-8 proves the coefficients to its root only, but the last step of Newton's method goes farther."""
     X, y = data()
     theirs = SklearnLogistic(fit_intercept=fit_intercept, tol=1e-12, max_iter=10_000).fit(X, y)
-    for tol in (1e-8, 1e-10):
-        ours = LogisticRegression(fit_intercept=fit_intercept, tol=tol).fit(X, y)
-        agree(ours, theirs, X, 1e-4 if tol == 1e-10 else 1e-3)
-        assert np.linalg.norm(ours.coef_ - theirs.coef_) <= distance(ours) + 1e-5
+    ours = LogisticRegression(fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
+    agree(ours, theirs, X, 1e-4)
+    assert np.linalg.norm(ours.coef_ - theirs.coef_) <= distance(ours) + 1e-5
 
 
 @pytest.mark.parametrize(("penalty", "l1_ratio"), [("l1", 1.0), ("elasticnet", 0.5)])

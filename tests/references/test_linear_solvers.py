@@ -18,6 +18,7 @@ from minorant.losses import (
     Huber,
     Logistic,
     Maximum,
+    MultinomialLogistic,
     Quantile,
     SmoothHinge,
     Squared,
@@ -74,6 +75,20 @@ def test_dual_coordinates_reach_the_optimum(name):
         assert slow.certificate.relative_gap <= 0.05, (seed, slow.certificate)
         assert slow.certificate.dual <= fast.certificate.primal * (1 + 1e-12) + 1e-15, seed
         assert fast.certificate.dual <= slow.certificate.primal * (1 + 1e-12) + 1e-15, seed
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_newton_for_several_classes(bias):
+    for seed in range(15):
+        X, y, weight, _, lam = draw(seed, False, (0, 1))
+        labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+        problem = Problem(MultinomialLogistic(labels, sample_weight=weight, bias=bias), X, L2(lam))
+        fast = solve(problem, tol=1e-9)
+        assert fast.certificate.status is Status.CERTIFIED, (seed, fast.certificate)
+        assert fast.n_iter <= 40
+        slow = solve(problem, tol=1e-4, solver="agm-inf", max_iter=200)
+        assert slow.certificate.dual <= fast.certificate.primal * (1 + 1e-12), seed
+        assert fast.certificate.dual <= slow.certificate.primal * (1 + 1e-12), seed
 
 
 @pytest.mark.parametrize("name", ["Hinge", "Logistic"])

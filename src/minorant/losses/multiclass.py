@@ -53,6 +53,11 @@ class Multiclass(Loss):
         self._entropy = BlockEntropy(self.c, self._E)
         self._frequencies: Vector = np.bincount(self.y, weights=self.c, minlength=self.k).astype(np.float64)
 
+    @property
+    def labels(self) -> Matrix:
+        """E: the label of each example as a row of zeros and a one."""
+        return self._E
+
     @abstractmethod
     def value_at(self, u: Vector, intercept: float | Vector) -> float:
         """The loss at given biases, not the best ones."""
