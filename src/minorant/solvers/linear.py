@@ -5,8 +5,8 @@ to the last digits. Losses without corners do so too where its systems are small
 others, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps the gap tells how many more it would take at the present rate. Newton's method takes over
 when that costs more than its own prediction, five steps for each decimal digit (one for the logistic loss), once a part
-of that has been spent. Costs are counted in operations, not in seconds: the same data always take the same path. Without
-the compiled core there are no sweeps.
+of that has been spent. Costs are counted in operations, not in seconds: the same data always take the same path.
+Without the compiled core there are no sweeps.
 """
 
 from __future__ import annotations
