@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SMOOTHINGS", "Step", "schedule"]
 
+_WAIT = 200  # iterations without a better bound before the center moves all the same
 SMOOTHINGS = ("auto", "primal", "dual", "decreasing", "none")
 
 
@@ -194,10 +195,16 @@ def _homotopy(problem: Problem, method: Solver, best: Best) -> Schedule:
     center, x, L = best.alpha, Point(best.w, best.image), None
     while True:
         view = PrimalView(problem, mu, center)
+        gap, waited = best.gap, 0
         for state in _states(view, method, x, L, restart=method.restart):
             yield Step.of(view, state)
-            if (settled := _settled(view, state, 0.25 * best.gap)) is not None:
+            waited = waited + 1 if best.gap >= gap else 0
+            gap = best.gap
+            if (settled := _settled(view, state, 0.25 * gap)) is not None:
                 center = settled
+                break
+            if waited >= _WAIT:  # all that this center has to give: go on from the best point
+                center = best.alpha
                 break
         smaller = max(0.5 * mu, smallest)
         x, L, mu = state.x, state.L * mu / smaller, smaller
