@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["newton_steps", "suits"]
 
-_MOST = 200  # conjugate gradients of a step
+_SMALL, _EXACT = 1000, 1e-10  # so many unknowns are solved for to the last digits, where weights are repetitions
+_MOST = 500  # conjugate gradients of a step
 _DECREASE = 1e-4  # of J, as a share of what its slope promises
 
 
@@ -56,7 +57,8 @@ def newton_steps(problem: Problem, best: Best) -> Iterator[Candidates]:
         v = problem.A.T @ alpha
         yield Candidates(((w, image),), ((alpha, v),))
         gradient = regularizer.lam * w + v
-        d = _direction(problem, loss, regularizer.lam, alpha, gradient, min(0.1, best.relative_gap))
+        accuracy = _EXACT if w.size <= _SMALL else min(0.1, best.relative_gap)
+        d = _direction(problem, loss, regularizer.lam, alpha, gradient, accuracy)
         d_image, slope = problem.A @ d, dot(gradient, d)
         value, step = problem.primal(w, image), 1.0
         while step > 1e-8:
