@@ -259,7 +259,7 @@ def _certificate(
     return MeasureCertificate(
         primal=primal,
         dual=dual,
-        alpha=alpha if index is None else np.bincount(index, weights=alpha, minlength=n),
+        alpha=alpha if index is None else np.bincount(index, weights=alpha, minlength=n).astype(np.float64),
         status=status,
         n_products=products,
         law=bundle.law,

@@ -72,7 +72,7 @@ class WholeSample:
     def image(self, g: Vector) -> Vector:
         """Xᵀ g."""
         if self._index is not None:
-            g = np.bincount(self._index, weights=g, minlength=self.A.shape[0])
+            g = np.bincount(self._index, weights=g, minlength=self.A.shape[0]).astype(np.float64)
         return self.A.T @ g
 
 
