@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SMOOTHINGS", "Step", "schedule"]
 
-_WAIT = 200  # iterations without a better bound before the center moves all the same
+_WAIT = 900  # iterations without a better bound before the center moves all the same
 SMOOTHINGS = ("auto", "primal", "dual", "decreasing", "none")
 
 
