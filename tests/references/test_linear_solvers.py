@@ -130,6 +130,16 @@ def test_degenerate_data(X, name):
         assert result.certificate.status is Status.CERTIFIED, result.certificate
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("target", [0.1, 7.3, -1e5])
+def test_constant_targets(target, bias):
+    """Their spread is rounding, which is no scale to begin with."""
+    X, y = np.random.default_rng(0).standard_normal((30, 3)), np.full(30, target)
+    for loss in (partial(EpsilonInsensitive, eps=0.0), partial(Quantile, q=0.3), partial(Huber, delta=0.8)):
+        result = solve(Problem(loss(y, bias=bias), X, L2(0.1)), tol=1e-6, max_iter=60)
+        assert result.certificate.status is Status.CERTIFIED, result.certificate
+
+
 def test_other_problems_are_refused_with_the_reason():
     X, y = np.eye(3), np.array([1.0, -1.0, 1.0])
     with pytest.raises(InputError, match="'newton' is for a mean of losses of examples with L2"):

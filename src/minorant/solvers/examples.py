@@ -56,10 +56,7 @@ class Examples:
             self.norm2 = np.square(matrix.row_norms())
         if not np.isfinite(self.norm2).all():
             raise InputError("the data are too large: the squares of their entries overflow; scale the columns first")
-        self.unit = 1.0  # of r, for margins
-        if problem.loss.signs is None:  # for targets, their spread
-            spread = np.square(scalar.offset - kernels.dot(scalar.c, scalar.offset))
-            self.unit = float(np.sqrt(kernels.dot(scalar.c, spread))) or 1.0
+        self.unit = _unit(scalar) if problem.loss.signs is None else 1.0
 
     @classmethod
     def of(cls, problem: Problem) -> Examples | None:
@@ -107,13 +104,10 @@ class Examples:
         """The best point on the line from w to another one: the scores are linear on it, so it takes no product."""
         f = self.scalar
         step, change = other - w, other_image - image
-        r, bias = image - f.offset, 0.0
+        r, d = image - f.offset, change
         if f.bias:
-            bias = float(self.problem.loss.intercept(image))
-            shift = float(self.problem.loss.intercept(other_image)) - bias
-            r, d = r + bias * f.direction, change + shift * f.direction
-        else:
-            d = change
+            bias, other_bias = (float(self.problem.loss.intercept(u)) for u in (image, other_image))
+            r, d = r + bias * f.direction, d + (other_bias - bias) * f.direction
         slope, bend = self.lam * kernels.dot(w, step), self.lam * kernels.dot(step, step)
         tau = kernels.along(*self._phi, 0.0, r, d, f.c, slope, bend, 0.1, self.matrix.threads)
         return w + tau * step, image + tau * change
@@ -135,3 +129,10 @@ class Examples:
         self.A.dots += count
         self.A.tdots += count
         return bias, self.lam * excess, count
+
+
+def _unit(f: Scalar) -> float:
+    """The size of r at w = 0, with which the smoothing of targets begins; margins have 1."""
+    mean = kernels.dot(f.c, f.offset)
+    size = float(np.sqrt(kernels.dot(f.c, np.square(f.offset - mean if f.bias else f.offset))))
+    return size if size > 1e-9 * abs(mean) else 1.0  # constant targets have no spread but rounding
