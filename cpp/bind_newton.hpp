@@ -11,6 +11,7 @@
 #include "bind.hpp"
 #include "curvature.hpp"
 #include "dual_coordinate.hpp"
+#include "newton.hpp"
 #include "newton_system.hpp"
 
 namespace minorant {
@@ -63,6 +64,43 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         "logistic"_a, "shape"_a, "scale"_a.noconvert(), "offset"_a.noconvert(), "sign"_a.noconvert(),
         "norm2"_a.noconvert(), "rho"_a, "most"_a, "enough"_a, "seed"_a, "t"_a.noconvert(), "w"_a.noconvert(),
         "bias"_a);
+    define(
+        "_newton",
+        [rows](const X&... x, bool logistic, const Shape& shape, const Vector& c, const Vector& offset,
+               const Vector& sign, double lam, bool bias, Mutable w, Mutable image, Mutable alpha,
+               Mutable dual_image, Mutable h, Mutable center, Mutable scalars, double shrink, double settled,
+               bool begin, double target, double budget, int threads) {
+            const auto matrix = rows(x...);
+            const auto examples = matrix.rows();
+            for (const auto& [name, size] : {std::pair{"c", c.size()},
+                                             {"offset", offset.size()},
+                                             {"sign", sign.size()},
+                                             {"image", image.size()},
+                                             {"alpha", alpha.size()},
+                                             {"h", h.size()},
+                                             {"center", center.size() == 0 ? image.size() : center.size()}})
+                check_length(name, size, examples.size());
+            check_length("dual_image", dual_image.size(), w.size());
+            check_length("scalars", scalars.size(), 3);
+            const auto span = [](Mutable& a) { return std::span(a.data(), a.size()); };
+            const NewtonProblem p{view(c), view(offset), view(sign), lam, bias, threads};
+            NewtonPoint at{span(w),      span(image), span(alpha), span(dual_image), span(h),
+                           span(center), scalars(0),  scalars(1),  scalars(2)};
+            NewtonSteps done{};
+            {
+                const nb::gil_scoped_release release;
+                done = with_loss(logistic, shape, [&](const auto& loss) {
+                    return Newton(examples, loss, p, NewtonRules{shrink, settled}, at)
+                        .run(begin, target, budget);
+                });
+            }
+            scalars(0) = at.mu, scalars(1) = at.bias, scalars(2) = at.iterations;
+            return std::tuple(done.gap, done.steps, done.products);
+        },
+        "logistic"_a, "shape"_a, "c"_a.noconvert(), "offset"_a.noconvert(), "sign"_a.noconvert(), "lam"_a,
+        "bias"_a, "w"_a.noconvert(), "image"_a.noconvert(), "alpha"_a.noconvert(), "dual_image"_a.noconvert(),
+        "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "shrink"_a, "settled"_a,
+        "begin"_a, "target"_a, "budget"_a, "threads"_a);
     define(
         "_cholesky",
         [rows](const X&... x, const Vector& h, bool bordered, double lam, const Vector& g, int threads) {

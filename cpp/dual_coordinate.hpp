@@ -1,13 +1,13 @@
 // Dual coordinate ascent for  λ/2 ‖w‖² + Σ c_i φ(r_i),   r_i = s_i (⟨x_i, w⟩ + b) - a_i,   s_i = ±1.
 //
-// The dual variables are the slopes t_i, and w = -Σ s_i (c_i/λ) t_i x_i throughout. With all others held, the
-// best t_i is the slope at r_i + Q_i t_i of φ smoothed at Q_i = (c_i/λ) ‖x_i‖²: the proximal step of one
-// example. A free bias is found by the augmented Lagrangian of Σ s_i c_i t_i = 0, which is a column of √rho
-// more, with b in the place of its weight: b = b₀ - rho Σ s_i (c_i/λ) t_i, and b₀ ← b after each sweep.
+// The dual variables are the slopes t_i, and w = -Σ s_i (c_i/λ) t_i x_i throughout. Each step is the proximal
+// one of `dual_step.hpp` with Q_i = (c_i/λ) ‖x_i‖². A free bias is found by the augmented Lagrangian of Σ s_i
+// c_i t_i = 0, which is a column of √rho more, with b in the place of its weight: b = b₀ - rho Σ s_i (c_i/λ)
+// t_i, and b₀ ← b after each sweep.
 //
 // Rows are visited chunk by chunk, the chunks and the rows of each in random order: as good as a whole
 // permutation, and the rows of a chunk are neighbors in memory. Slopes held at a bound by more than any step
-// of the last sweep moved are left out until the caller looks at all rows again.
+// of the last sweep moved are left out until those left are solved.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 #include "csr.hpp"
 #include "dense.hpp"
-#include "scalar.hpp"
+#include "dual_step.hpp"
 
 namespace minorant {
 
@@ -96,7 +96,7 @@ struct Sweeps {
     int count;
 };
 
-// Up to `most` sweeps over t, w and b, fewer once the excess of a sweep is at most `enough`.
+// Up to `most` sweeps over t, w and b, fewer once the excess of a sweep over all rows is at most `enough`.
 template <class Rows, class Loss>
 Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProblem& p, int most, double enough,
                          std::uint64_t seed, std::span<double> t, std::span<double> w, double& bias) {
@@ -106,6 +106,9 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
     const std::size_t height = std::max<std::size_t>(16, n * kChunkValues / (X.volume() + n));
     std::vector<std::uint32_t> active(n), order;
     std::iota(active.begin(), active.end(), 0u);
+    std::vector<double> q(n);
+    for (std::size_t i = 0; i < n; ++i) q[i] = std::max(p.scale[i] * (p.norm2[i] + p.rho), 1e-300);
+    auto steps = dual_steps(loss, std::move(q), t);
     Shuffler shuffle{seed};
     double* weights = w.data();
     double limit = kInfinity, balance = 0, whole = kInfinity;
@@ -122,15 +125,15 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
             shuffle(active.data() + begin, end - begin);
             for (std::size_t k = begin; k < end; ++k) {
                 const std::size_t i = active[k];
-                const double old = t[i], q = std::max(p.scale[i] * (p.norm2[i] + p.rho), 1e-300);
+                const double old = t[i];
                 const double r = p.sign[i] * (X.dot(i, weights) + bias) - p.offset[i];
-                if (loss.held(r, old) > limit) {
+                if (steps.held(r, old) > limit) {
                     active[k] |= 0x80000000u;
                     continue;
                 }
-                excess += p.scale[i] * loss.excess(r, old);
-                const double now = loss.slope_near(r + q * old, q, r), step = now - old;
-                largest = std::max(largest, loss.drive(r, old));
+                excess += p.scale[i] * steps.excess(i, r, old);
+                largest = std::max(largest, steps.drive(r, old));
+                const double now = steps(i, r, old), step = now - old;
                 if (step == 0) continue;
                 t[i] = now;
                 const double move = -p.sign[i] * p.scale[i] * step;
@@ -142,15 +145,15 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
         bias -= p.rho * balance;
         std::erase_if(active, [](std::uint32_t i) { return (i & 0x80000000u) != 0; });
         limit = largest > 0 ? largest : kInfinity;
-        if (active.size() == n) {
+        done = {excess, done.count + 1};
+        if (size == n) {
             whole = excess;
-        } else if (excess <= 0.05 * whole) {  // solved among those left: see all again
+            if (excess <= enough) break;
+        } else if (excess <= std::max(0.05 * whole, enough)) {  // solved among those left: see all again
             active.resize(n);
             std::iota(active.begin(), active.end(), 0u);
             limit = kInfinity;
         }
-        done = {excess, done.count + 1};
-        if (excess <= enough) break;
     }
     return done;
 }

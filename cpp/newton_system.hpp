@@ -130,19 +130,40 @@ inline void substitute(const double* L, std::span<double> g) {
     }
 }
 
+// ⟨x_k, x_l⟩ for those rows, lower triangle.
+template <class Rows>
+std::vector<double> row_products(const Rows& X, std::span<const std::uint32_t> rows, std::size_t columns) {
+    const std::size_t size = rows.size();
+    std::vector<double> M(size * size), row(columns);
+    for (std::size_t k = 0; k < size; ++k) {
+        X.add(rows[k], 1.0, row.data());
+        for (std::size_t l = 0; l <= k; ++l) M[k * size + l] = X.dot(rows[l], row.data());
+        X.add(rows[k], -1.0, row.data());
+    }
+    return M;
+}
+
 // The same d from a system as large as the number of examples with h_i > 0 (Woodbury): for q = H Z d,
 //
 //     (H⁻¹ + X Xᵀ/λ) q = X g/λ + b 1,    Σ q_i = g_b where there is a bias b,    d = (g - Xᵀ q)/λ
+//
+// `products` has those of all rows with each other, or nothing.
 template <class Rows>
 void solve_by_examples(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
-                       bool bordered, double lam, std::span<double> g) {
+                       bool bordered, double lam, std::span<double> g,
+                       std::span<const double> products = {}) {
     const std::size_t size = rows.size(), columns = g.size() - (bordered ? 1 : 0);
-    std::vector<double> M(size * size), row(columns), q(size), ones(size, 1.0);
+    std::vector<double> M, q(size), ones(size, 1.0);
+    if (products.empty()) {
+        M = row_products(X, rows, columns);
+    } else {
+        M.resize(size * size);
+        for (std::size_t k = 0; k < size; ++k)
+            for (std::size_t l = 0; l <= k; ++l) M[k * size + l] = products[rows[k] * X.size() + rows[l]];
+    }
     for (std::size_t k = 0; k < size; ++k) {
-        X.add(rows[k], 1.0, row.data());
-        for (std::size_t l = 0; l <= k; ++l) M[k * size + l] = X.dot(rows[l], row.data()) / lam;
+        for (std::size_t l = 0; l <= k; ++l) M[k * size + l] /= lam;
         M[k * size + k] += 1 / h[rows[k]];
-        X.add(rows[k], -1.0, row.data());
         q[k] = X.dot(rows[k], g.data()) / lam;
     }
     factorize(M.data(), size);

@@ -204,16 +204,18 @@ def fit_classifier(
     l1_ratio: float = 0.0,
     sample_weight: ArrayLike | None = None,
     fit_intercept: bool = True,
+    classes: NDArray[Any] | None = None,
     start: tuple[NDArray[Any], NDArray[Any]] | None = None,
     run: Run | None = None,
 ) -> LinearFit:
     """Fit a linear classifier, one class against the rest where there are more than two.
 
     C multiplies the sum of the losses, as in scikit-learn and LIBLINEAR: λ = 1/(C Σ weight).
-    A true answer of `run.callback` stops the whole fit. `start` has a w and an alpha in each row of its two matrices.
+    `classes` are the distinct labels in order, where known. A true answer of `run.callback` stops the whole fit.
+    `start` has a w and an alpha in each row of its two matrices.
     """
     run = run or Run()
-    A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads)
+    A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads, classes)
     objective = Objective(loss, penalty, lam, l1_ratio, fit_intercept)
     rows = [
         (positive, np.where(labels == positive, 1.0, -1.0))
@@ -258,13 +260,18 @@ def _data(X: Any, y: ArrayLike, threads: int) -> tuple[LinearMap, NDArray[Any]]:
 
 
 def labeled(
-    X: Any, y: ArrayLike, C: float, sample_weight: ArrayLike | None, threads: int
+    X: Any,
+    y: ArrayLike,
+    C: float,
+    sample_weight: ArrayLike | None,
+    threads: int,
+    classes: NDArray[Any] | None = None,
 ) -> tuple[LinearMap, NDArray[Any], NDArray[Any], Vector | None, float]:
     """The data, labels, classes and weights of a classifier, and λ."""
     if not (np.isfinite(C) and C > 0):
         raise InputError(f"C must be a finite number > 0; got {C}")
     A, labels = _data(X, y, threads)
-    classes = np.unique(labels)
+    classes = np.unique(labels) if classes is None else classes
     if classes.size < 2:
         raise InputError(
             f"a classifier needs examples of two classes or more; y has only one class: {classes.tolist()[0]!r}"

@@ -70,14 +70,18 @@ def solve_path(problem: Problem, lams: Iterable[float], **options: Any) -> list[
 
 
 def better_start(problem: Problem, w: ArrayLike, alpha: ArrayLike) -> tuple[Vector, Vector]:
-    """The dual point, and the better of the primal one and the one that the dual point asks for.
+    """The dual point, and the primal one, or the one that the dual point asks for if that closes half of the gap.
 
     A primal point of another problem, outside of the domain of this Ω, is brought into it first.
     """
     w, alpha = np.ascontiguousarray(w, dtype=np.float64), np.ascontiguousarray(alpha, dtype=np.float64)
     if problem.regularizer.value(w) == inf:
         w = problem.regularizer.argmin(-problem.geometry.gradient(w), 1.0, problem.geometry)[0]
-    candidates = [w]
     if problem.regularizer.strong_convexity(problem.geometry) > 0:
-        candidates.append(problem.regularizer.maximizer(-(problem.A.T @ alpha)))
-    return min(candidates, key=problem.primal), alpha
+        image = problem.A.T @ alpha
+        other = problem.regularizer.maximizer(-image)
+        value, lower = problem.primal(w), problem.dual(alpha, image)
+        gap = value - lower if lower > -inf else 0.0  # a dual point of another problem may be outside of the domain
+        if value - problem.primal(other) > 0.5 * gap:
+            w = other
+    return w, alpha

@@ -129,8 +129,8 @@ def _linear(problem: Problem, solver: str, best: Best, tol: float) -> Schedule |
             f"{type(problem.loss).__name__} and {type(problem.regularizer).__name__}. Choose 'agm-inf' or 'agm-1'"
         )
     if solver == "dual-coordinates":
-        return (Step(found, 0.0, 0.0) for found, _ in dual_coordinates(examples, best, tol))
-    steps = newton(examples, best) if solver == "newton" else linear_model(examples, best, tol)
+        return (Step(found, 0.0, 0.0) for found in dual_coordinates(examples, best, tol))
+    steps = newton(examples, best, tol) if solver == "newton" else linear_model(examples, best, tol)
     return (Step(found, 0.0, mu) for found, mu in steps)
 
 

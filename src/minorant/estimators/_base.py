@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,7 @@ __all__ = [
     "LinearClassifier",
     "LinearEstimator",
     "NotCertified",
+    "labeled_data",
     "sample_weights",
     "validated",
     "warn_if_open",
@@ -66,6 +68,11 @@ SOLVING: dict[str, list[Any]] = {
 
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     """What is common to classifiers and regressors: how they are solved, and what a fit leaves behind."""
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:  # every fit asks, and the inspection takes as long as a small fit
+        return list(super()._get_param_names())
 
     certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate | MeasureCertificate
     trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
@@ -115,9 +122,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
     classes_: NDArray[Any]
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, **objective: Any) -> None:
-        X, y = validated(self, X, y)
-        check_classification_targets(y)
-        classes = np.unique(y)
+        X, y, classes = labeled_data(self, X, y)
         how: dict[str, Any] = {
             "C": self.C,
             "sample_weight": class_weights(X, y, sample_weight, self.class_weight),
@@ -126,11 +131,11 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         }
         fit: LinearFit | JointFit
         if joint := self._joint_loss(classes):
-            start = self._joint_start(X.shape, classes)
-            fit = fit_joint(X, y, start=start, **how, **{**objective, "loss": joint})
+            fit = fit_joint(X, y, start=self._joint_start(X.shape, classes), **how, **{**objective, "loss": joint})
             dual = -fit.certificates[0].alpha.T / fit.lam
         else:
-            fit = fit_classifier(X, y, start=self._start(X.shape, classes), **how, **objective)
+            start = self._start(X.shape, classes)
+            fit = fit_classifier(X, y, classes=classes, start=start, **how, **objective)
             dual = np.stack([np.where(y == c.positive, 1.0, -1.0) for c in fit.certificates]) * fit.alpha / fit.lam
         self.classes_, self.coef_, self.intercept_ = classes, fit.coef, fit.intercept
         self.dual_coef_ = dual.astype(fit.coef.dtype)
@@ -195,10 +200,32 @@ def sample_weights(X: Any, sample_weight: Any) -> NDArray[np.float64]:
 
 def validated(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """X, or X and y, as scikit-learn validates them: CSR or dense, float32 kept, all else float64."""
+    options.update(accept_sparse="csr", dtype=(np.float64, np.float32))
     try:
-        return validate_data(estimator, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), **options)
+        if _plain(X, y):  # as they are; what scikit-learn would do to find that out takes as long as a small fit
+            options.pop("y_numeric", None)
+            return validate_data(estimator, X, **options), y
+        return validate_data(estimator, X, y, **options)
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def _plain(X: Any, y: Any) -> bool:
+    """y is a vector of finite numbers, one for each row of X."""
+    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuf"):
+        return False
+    if getattr(X, "shape", ())[:1] != y.shape:
+        return False
+    return y.dtype.kind != "f" or bool(np.isfinite(y).all())
+
+
+def labeled_data(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    """X and y of a classifier, validated, and the classes."""
+    X, y = validated(estimator, X, y)
+    classes = np.unique(y)
+    if classes.dtype.kind not in "biuf" or not (classes == np.trunc(classes)).all():
+        check_classification_targets(y)  # strings and objects are fine, fractions are refused
+    return X, y, classes
 
 
 def log_progress(verbose: int) -> Callable[[int, Progress], None] | None:

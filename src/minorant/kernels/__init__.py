@@ -73,3 +73,6 @@ SparseStore32 = _core.SparseStore32
 SparseStore64 = _core.SparseStore64
 gather_dense = _core.gather_dense
 solve_dense_columns = _core.solve_dense_columns
+if native:  # without it the loop is that of `solvers.newton`
+    csr_newton = _core.csr_newton
+    dense_newton = _core.dense_newton

@@ -88,6 +88,13 @@ class RowMatrix(LinearMap):
         """An approximate d with its iterations and relative residual."""
 
     @abstractmethod
+    def newton(self, *arguments: Any) -> tuple[float, int, int]:
+        """Steps of Newton's method, in place: `kernels.csr_newton` without the matrix and the threads.
+
+        Returns the gap, the steps, and the products they took.
+        """
+
+    @abstractmethod
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         """Sweeps of dual coordinate ascent: `kernels.csr_sweeps` without the matrix."""
 

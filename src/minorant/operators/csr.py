@@ -73,5 +73,8 @@ class Csr(RowMatrix):
             *self._arrays, h, bordered, lam, g, inverse_diagonal, accuracy, most, self.threads
         )
 
+    def newton(self, *arguments: Any) -> tuple[float, int, int]:
+        return kernels.csr_newton(*self._arrays, *arguments, self.threads)
+
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         return kernels.csr_sweeps(*self._arrays, *arguments)

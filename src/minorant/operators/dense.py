@@ -69,6 +69,9 @@ class Dense(RowMatrix):
             self.X, h, bordered, lam, g, inverse_diagonal, accuracy, most, self.threads
         )
 
+    def newton(self, *arguments: Any) -> tuple[float, int, int]:
+        return kernels.dense_newton(self.X, *arguments, self.threads)
+
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         return kernels.dense_sweeps(self.X, *arguments)
 

@@ -100,14 +100,15 @@ class Examples:
         f = self.scalar
         return kernels.along(*self._phi, mu, at.r, change, f.c, slope, bend, 0.05, self.matrix.threads)
 
-    def between(self, w: Vector, image: Vector, other: Vector, other_image: Vector) -> tuple[Vector, Vector]:
+    def between(
+        self, w: Vector, image: Vector, other: Vector, other_image: Vector, biases: tuple[float, float]
+    ) -> tuple[Vector, Vector]:
         """The best point on the line from w to another one: the scores are linear on it, so it takes no product."""
         f = self.scalar
         step, change = other - w, other_image - image
         r, d = image - f.offset, change
         if f.bias:
-            bias, other_bias = (float(self.problem.loss.intercept(u)) for u in (image, other_image))
-            r, d = r + bias * f.direction, d + (other_bias - bias) * f.direction
+            r, d = r + biases[0] * f.direction, d + (biases[1] - biases[0]) * f.direction
         slope, bend = self.lam * kernels.dot(w, step), self.lam * kernels.dot(step, step)
         tau = kernels.along(*self._phi, 0.0, r, d, f.c, slope, bend, 0.1, self.matrix.threads)
         return w + tau * step, image + tau * change

@@ -19,7 +19,7 @@ from minorant.solvers.newton import direct_cost, newton
 from minorant.views import Candidates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from minorant.certificate import Best
     from minorant.solvers.examples import Examples
@@ -30,51 +30,61 @@ _FIRST = 3  # sweeps before the first look at the gap
 _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 2e9  # operations of a block at most: a second or two between two looks at the clock
 _OVERHEAD = 4e5  # what a look at the gap or a step costs however small the data are
-_PART = 0.15  # of the predicted cost of Newton's method, to be spent on sweeps before it is believed
+_SLOWER = 2.0  # the rate of the sweeps falls with time
 
 
 def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
     """Candidates for the certificate, with the mu of the smoothing."""
+
+    def newton_is_cheaper(gap: float, rate: float) -> bool:
+        rest = log(gap / tol) / rate if rate > 0 and tol > 0 else inf
+        return _SLOWER * rest * _sweep(e) > _newton(e, gap, tol)
+
     if kernels.native and not _newton_at_once(e):
-        gap, before, sweeps = best.relative_gap, 0, 0
-        for candidates, sweeps in dual_coordinates(e, best, tol):
+        for candidates in dual_coordinates(e, best, tol, newton_is_cheaper):
             yield candidates, 0.0
-            rate = log(max(gap / best.relative_gap, 1.0)) / (sweeps - before) if best.relative_gap > 0 else inf
-            gap, before = best.relative_gap, sweeps
-            rest = log(gap / tol) / rate if rate > 0 and tol > 0 else inf
-            if sweeps * _sweep(e) >= _PART * _newton(e, gap, tol) and rest * _sweep(e) > _newton(e, gap, tol):
-                break
-    yield from newton(e, best)
+    yield from newton(e, best, tol)
 
 
 def _newton_at_once(e: Examples) -> bool:
     cost = direct_cost(e, e.n)
-    return cost <= _OVERHEAD or (e.scalar.smooth and cost <= 500.0 * e.matrix.volume)
+    return cost <= _OVERHEAD or (e.scalar.smooth and _newton(e, 1.0, 1e-3) <= 6.0 * _sweep(e))
 
 
-def dual_coordinates(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, int]]:
-    """Candidates after each block of sweeps, and the number of sweeps so far."""
+def dual_coordinates(
+    e: Examples, best: Best, tol: float, stop: Callable[[float, float], bool] = lambda *_: False
+) -> Iterator[Candidates]:
+    """Candidates whenever the excess of a sweep, an estimate of the gap, promises one within tol, and now and then.
+
+    `stop` is asked now and then, with the relative gap and its logarithmic decrease in a sweep.
+    """
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
-    bias, enough, done = 0.0, 0.0, 0
+    bias, enough, last, done, seen, seen_bias = 0.0, 0.0, best.gap, 0, 0, 0.0
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
     while True:
         most = max(_FIRST, int(min(max(_GROWTH * done, _OVERHEAD / _sweep(e)), _BLOCK / _sweep(e))))
-        bias, _, count = e.sweeps(t, w, bias, most, enough, seed=done)
-        done += count
-        alpha = e.scalar.c * t
-        if e.scalar.bias:
-            alpha = e.problem.loss.project(alpha)
-        v = e.A.T @ alpha
-        if not e.scalar.bias:
-            w = -v / e.lam  # sheds the rounding of the sweeps
-        image = e.A @ w
-        points = [(w.copy(), image)]
-        if done > count:  # the primal points of the sweeps are noisy: better ones lie between them
-            points.append(e.between(best.w, best.image, w, image))
-        yield Candidates(tuple(points), ((alpha, v),)), done
-        enough = min(0.7 * tol * best.primal, 0.5 * enough if count < most else inf)
+        bias, excess, count = e.sweeps(t, w, bias, most, enough, seed=done)
+        rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
+        done, last = done + count, excess
+        ending = stop(max(excess / best.primal, tol), rate)
+        if ending or excess <= enough or done >= 3 * seen or (done - seen) * _sweep(e) >= _BLOCK:
+            alpha = e.scalar.c * t
+            if e.scalar.bias:
+                alpha = e.problem.loss.project(alpha)
+            v = e.A.T @ alpha
+            if not e.scalar.bias:
+                w = -v / e.lam  # sheds the rounding of the sweeps
+            image = e.A @ w
+            points = [(w.copy(), image)]
+            if seen:  # the primal points of the sweeps are noisy: better ones lie between them
+                points.append(e.between(best.w, best.image, w, image, (seen_bias, bias)))
+            yield Candidates(tuple(points), ((alpha, v),))
+            enough = 0.95 * tol * best.primal * min(excess / best.gap, 1.3) if best.gap > 0 else 0.0
+            seen, seen_bias = done, bias
+        if ending:
+            return
 
 
 def _sweep(e: Examples) -> float:
@@ -83,7 +93,7 @@ def _sweep(e: Examples) -> float:
 
 def _newton(e: Examples, gap: float, tol: float) -> float:
     """The predicted cost of Newton's method."""
-    iterations, digits = (40.0, 1.0) if e.scalar.logistic else (400.0, 5.0)  # corners make both hard to come by
+    iterations, digits = (40.0, 1.0) if e.scalar.logistic else (400.0, 3.0)  # corners make both hard to come by
     system = min(direct_cost(e, e.n // 2), iterations * (2.0 * e.matrix.volume + 10.0 * e.size))
-    steps = 2.0 + digits * max(log10(gap / max(tol, 1e-12)), 0.0)
-    return steps * (system + 6.0 * e.matrix.volume + 40.0 * e.n + _OVERHEAD)
+    steps = 3.0 + digits * max(log10(gap / max(tol, 1e-12)), 0.0)
+    return steps * (system + 6.0 * e.matrix.volume + 45.0 * e.n) + _OVERHEAD

@@ -8,6 +8,9 @@ the proximal point method on the dual (see `schedules.py`), with each of its pro
 
 The bias is eliminated: it is the best one at every point, so α lies on the hyperplane, and certifies as it is. The
 system is solved by Cholesky, or by conjugate gradients where these are predicted to cost less.
+
+`step_by_step` is the method as it reads; the compiled core has the same loop (`cpp/newton.hpp`), which looks at the
+certificate when its own gap is small enough.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from minorant import kernels
 from minorant.kernels import dot
 from minorant.views import Candidates
 
@@ -29,18 +33,48 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["newton"]
+__all__ = ["direct_cost", "newton", "step_by_step"]
 
 _SHRINK = 0.6  # of mu, when the center moves
 _SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
 
 
-def newton(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
+_ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
+_BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
+
+
+def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
     """Candidates for the certificate, and the mu they were found at, from the best points known on."""
+    if not kernels.native:
+        yield from step_by_step(e, best)
+        return
+    mu, center = _smoothing(e, best)
+    w, image = best.w.copy(), best.image.copy()
+    alpha, v, h = np.empty(e.n), np.empty(e.p), np.empty(e.n)
+    scalars = np.array([mu, 0.0, _ITERATIONS])  # mu, the bias, and what conjugate gradients took last
+    f, begin = e.scalar, True
+    problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
+    point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
+    while True:
+        target = 0.9 * tol * best.primal
+        _, steps, products = e.matrix.newton(*problem, *point, _SHRINK, _SETTLED, begin, target, _BUDGET)
+        begin = False
+        e.A.dots += steps
+        e.A.tdots += products - steps
+        yield Candidates(((w.copy(), image.copy()),), ((alpha.copy(), v.copy()),)), float(scalars[0])
+
+
+def _smoothing(e: Examples, best: Best) -> tuple[float, Vector | None]:
+    """The first mu and center."""
+    if e.scalar.smooth:
+        return 0.0, None
+    return e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
+
+
+def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
+    """The same, with candidates after each step."""
     w, image = best.w, best.image
-    mu, center = 0.0, None
-    if not e.scalar.smooth:
-        mu, center = e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
+    mu, center = _smoothing(e, best)
     solve, bias = _Systems(e), 0.0
     while True:
         at = e.slopes(image, mu, center, bias)
@@ -62,7 +96,7 @@ class _Systems:
     """Solves for the steps; remembers what conjugate gradients cost last."""
 
     def __init__(self, e: Examples) -> None:
-        self._e, self._iterations = e, 25.0
+        self._e, self._iterations = e, _ITERATIONS
 
     def __call__(self, at: Slopes, gradient: Vector) -> tuple[Vector, float]:
         e = self._e

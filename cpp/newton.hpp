@@ -1,0 +1,244 @@
+// Newton's method for  λ/2 ‖w‖² + Σ c_i φ_mu(r_i)  around a center that moves: the loop of
+// `solvers/newton.py`, which explains it, in one call for as many steps as a budget of operations pays for.
+//
+// The caller owns all arrays, and a call goes on where the last one ended. The gap of (w, b) and α, as
+//
+//     J(w, b) - D(α) = λ/2 ‖w - w(α)‖²  +  Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i),
+//
+// says when to return; it proves nothing, since the caller computes J and D anew.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "csr.hpp"
+#include "curvature.hpp"
+#include "dense.hpp"
+#include "newton_system.hpp"
+
+namespace minorant {
+
+struct NewtonProblem {
+    std::span<const double> c, offset, sign;
+    double lam;
+    bool bias;
+    int threads;
+};
+
+struct NewtonRules {
+    double shrink;   // of mu, when the center moves
+    double settled;  // the center moves once the first part of the gap is at most this much of the second
+};
+
+struct NewtonPoint {
+    std::span<double> w, image;           // w and A w, A = diag(sign) X
+    std::span<double> alpha, dual_image;  // α and Aᵀ α
+    std::span<double> h, center;          // h_i = c_i φ_mu''(r_i); the slopes at the center, or nothing
+    double mu, bias, iterations;          // the last: what conjugate gradients took lately
+};
+
+struct NewtonSteps {
+    double gap;
+    int steps, products;
+};
+
+template <class V, class I, class P>
+void product(const CsrRows<V, I, P>& rows, std::span<const double> w, std::span<double> out, int threads) {
+    csr_dot(rows.X, w, out, threads);
+}
+template <class V, class I, class P>
+void adjoint(const CsrRows<V, I, P>& rows, std::span<const double> a, std::span<double> out, int threads) {
+    csr_tdot(rows.X, a, out, threads);
+}
+template <class V>
+void product(const DenseRows<V>& rows, std::span<const double> w, std::span<double> out, int threads) {
+    dense_dot(rows.X, w, out, threads);
+}
+template <class V>
+void adjoint(const DenseRows<V>& rows, std::span<const double> a, std::span<double> out, int threads) {
+    dense_tdot(rows.X, a, out, threads);
+}
+
+template <class V, class I, class P>
+void add_squares(const CsrRows<V, I, P>& rows, std::size_t i, double h, double* out) {
+    const auto& X = rows.X;
+    for (std::size_t k = X.begin(i); k < X.end(i); ++k) {
+        const double x = X.data[k];
+        out[X.indices[k]] += h * (x * x);
+    }
+}
+template <class V>
+void add_squares(const DenseRows<V>& rows, std::size_t i, double h, double* out) {
+    const V* x = rows.X.row(i);
+    for (std::size_t j = 0; j < rows.X.columns; ++j) out[j] += h * (static_cast<double>(x[j]) * x[j]);
+}
+
+// Operations of a Cholesky step for that many examples; infinite where the matrix would be too large.
+inline double direct_cost(double band, double row, double columns) {
+    const double size = std::min(columns, band);
+    if (size > 4000) return std::numeric_limits<double>::infinity();
+    return band * row * std::min(row + 1, size) + size * size * size / 6;
+}
+
+template <class Rows, class Loss>
+class Newton {
+  public:
+    Newton(const Rows& X, const Loss& loss, const NewtonProblem& p, const NewtonRules& rules, NewtonPoint& at)
+        : X_(X),
+          loss_(loss),
+          p_(p),
+          rules_(rules),
+          at_(at),
+          n_(at.image.size()),
+          size_(at.w.size() + (p.bias ? 1 : 0)),
+          exact_(n_),
+          r_(at.center.empty() ? 0 : n_),
+          signed_(n_),
+          gradient_(size_),
+          change_(n_) {}
+
+    // Steps until the gap is at most `target` or the budget is spent, one at least; all of them begin with
+    // the slopes of `at`, computed first where it has none yet.
+    NewtonSteps run(bool begin, double target, double budget) {
+        if (begin) {
+            look();
+        } else {
+            residuals(at_.bias);
+        }
+        double gap = excess_gap();
+        do {
+            if (!at_.center.empty() && first_ <= rules_.settled * second_) recenter();
+            step();
+            look();
+            gap = excess_gap();
+        } while (gap > target && spent_ < budget);
+        return {gap, steps_, products_};
+    }
+
+  private:
+    std::span<double> shifted() { return at_.center.empty() ? std::span(exact_) : std::span(r_); }
+
+    // r as it is, and with what the moved center adds to it.
+    void residuals(double bias) {
+        for (std::size_t i = 0; i < n_; ++i) exact_[i] = at_.image[i] - p_.offset[i] + bias * p_.sign[i];
+        for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = exact_[i] + at_.mu * at_.center[i];
+    }
+
+    // r, the bias, α, h and Aᵀ α at w.
+    void look() {
+        const std::span<double> r = shifted();
+        residuals(0);
+        if (p_.bias) {
+            at_.bias = balance(loss_, at_.mu, r, p_.sign, p_.c, at_.bias, p_.threads);
+            residuals(at_.bias);
+        }
+        bends(loss_, at_.mu, r, p_.c, p_.threads, at_.alpha, at_.h);
+        if (p_.bias) into_the_plane();
+        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * at_.alpha[i];
+        adjoint(X_, signed_, at_.dual_image, p_.threads);
+        spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
+        ++products_;
+    }
+
+    // What rounding left of Σ s_i α_i goes where the last digit of the bias would put it.
+    void into_the_plane() {
+        double off = 0, total = 0;
+        for (std::size_t i = 0; i < n_; ++i) off += p_.sign[i] * at_.alpha[i], total += at_.h[i];
+        if (off == 0 || !(total > 0)) return;
+        for (std::size_t i = 0; i < n_; ++i) at_.alpha[i] -= off / total * at_.h[i] * p_.sign[i];
+    }
+
+    double excess_gap() {
+        first_ = 0;
+        for (std::size_t j = 0; j < at_.w.size(); ++j) {
+            gradient_[j] = p_.lam * at_.w[j] + at_.dual_image[j];
+            first_ += gradient_[j] * gradient_[j];
+        }
+        first_ /= 2 * p_.lam;
+        second_ = at_.center.empty() ? 0.0 : excess(loss_, exact_, at_.alpha, p_.c);
+        return first_ + second_;
+    }
+
+    void recenter() {
+        for (std::size_t i = 0; i < n_; ++i)
+            at_.center[i] = p_.c[i] > 0 ? std::clamp(at_.alpha[i] / p_.c[i], loss_.low, loss_.high) : 0.0;
+        at_.mu *= rules_.shrink;
+        look();
+        excess_gap();
+    }
+
+    void step() {
+        const std::size_t columns = at_.w.size();
+        std::vector<double> d(size_);
+        for (std::size_t j = 0; j < columns; ++j) d[j] = -gradient_[j];
+        solve(d);
+        const double lift = p_.bias ? d.back() : 0.0;
+        const std::span<const double> move(d.data(), columns);
+        product(X_, move, signed_, p_.threads);
+        double slope = 0, bend = 0;
+        for (std::size_t j = 0; j < columns; ++j) slope += at_.w[j] * d[j], bend += d[j] * d[j];
+        for (std::size_t i = 0; i < n_; ++i) {
+            signed_[i] *= p_.sign[i];
+            change_[i] = signed_[i] + lift * p_.sign[i];
+        }
+        const double tau =
+            along(loss_, at_.mu, shifted(), change_, p_.c, p_.lam * slope, p_.lam * bend, 0.05, p_.threads);
+        for (std::size_t j = 0; j < columns; ++j) at_.w[j] += tau * d[j];
+        for (std::size_t i = 0; i < n_; ++i) at_.image[i] += tau * signed_[i];
+        at_.bias += tau * lift;
+        spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
+        ++products_, ++steps_;
+    }
+
+    // Overwrites -∇ with the step.
+    void solve(std::vector<double>& d) {
+        double band = 0;
+        for (const double h : at_.h) band += h > 0;
+        const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
+                     volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
+        const double direct = direct_cost(band, volume / n, columns);
+        const double iteration = 4 * band / n * volume + 10 * columns;
+        if (direct <= at_.iterations * iteration) {
+            spent_ += direct;
+            const auto rows = support(at_.h);
+            if (rows.size() >= size_) return solve_directly(X_, at_.h, p_.bias, p_.lam, d, p_.threads);
+            if (products_of_rows_.empty() && n_ < size_ && n_ <= 1000) {
+                std::vector<std::uint32_t> all(n_);
+                std::iota(all.begin(), all.end(), 0u);
+                products_of_rows_ = row_products(X_, all, at_.w.size());
+            }
+            return solve_by_examples(X_, at_.h, rows, p_.bias, p_.lam, d, products_of_rows_);
+        }
+        std::vector<double> inverse(size_), g = d;
+        double total = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            if (at_.h[i] > 0) add_squares(X_, i, at_.h[i], inverse.data());
+            total += at_.h[i];
+        }
+        for (double& value : inverse) value += p_.lam;
+        if (p_.bias) inverse.back() = total;
+        for (double& value : inverse) value = value > 0 ? 1 / value : 0.0;
+        const Iterated solved =
+            conjugate_gradients(X_, at_.h, p_.bias, p_.lam, g, inverse, 0.1, 250, d, p_.threads);
+        at_.iterations = 0.5 * (at_.iterations + solved.iterations);
+        products_ += 2 * solved.iterations;
+        spent_ += solved.iterations * iteration;
+    }
+
+    const Rows& X_;
+    const Loss& loss_;
+    const NewtonProblem& p_;
+    const NewtonRules rules_;
+    NewtonPoint& at_;
+    const std::size_t n_, size_;
+    std::vector<double> exact_, r_, signed_, gradient_, change_;
+    std::vector<double> products_of_rows_;  // where there are few rows
+    double first_ = 0, second_ = 0, spent_ = 0;
+    int steps_ = 0, products_ = 0;
+};
+
+}  // namespace minorant
