@@ -124,8 +124,10 @@ class Newton {
 
     // r as it is, and with what the moved center adds to it.
     void residuals(double bias) {
-        for (std::size_t i = 0; i < n_; ++i) exact_[i] = at_.image[i] - p_.offset[i] + bias * p_.sign[i];
-        for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = exact_[i] + at_.mu * at_.center[i];
+        for (std::size_t i = 0; i < n_; ++i) exact_[i] = at_.image[i] - p_.offset[i];
+        for (std::size_t i = 0; i < r_.size(); ++i)
+            r_[i] = exact_[i] + at_.mu * at_.center[i] + bias * p_.sign[i];
+        for (std::size_t i = 0; i < n_; ++i) exact_[i] += bias * p_.sign[i];
     }
 
     // r, the bias, α, h and Aᵀ α at w.

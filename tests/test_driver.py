@@ -50,13 +50,13 @@ class TestStatuses:
         assert r.n_iter == len(r.trace)
 
     def test_max_iter(self):
-        r = solve(problem(), tol=1e-9, max_iter=2)
+        r = solve(problem(), tol=1e-9, max_iter=2, solver="agm-inf")
         assert r.certificate.status is Status.MAX_ITER
         assert r.n_iter == 2
         assert 1e-9 < r.certificate.relative_gap < np.inf
 
     def test_max_time(self):
-        r = solve(problem(), tol=0.0, max_time=1e-9)
+        r = solve(problem(), tol=0.0, max_time=1e-9, solver="agm-inf")
         assert r.certificate.status is Status.MAX_TIME
         assert r.n_iter == 1
 
@@ -78,7 +78,7 @@ class TestStatuses:
 
     def test_interrupted(self):
         seen = []
-        r = solve(problem(), tol=1e-9, callback=lambda row: seen.append(row) or len(seen) == 5)
+        r = solve(problem(), tol=1e-9, solver="agm-inf", callback=lambda row: seen.append(row) or len(seen) == 5)
         assert r.certificate.status is Status.INTERRUPTED
         assert r.n_iter == 5
         assert tuple(seen) == r.trace
