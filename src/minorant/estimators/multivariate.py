@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from minorant.whole_sample import MeasureFit
 
-__all__ = ["MultivariateSVC", "TrivialSolution"]
+__all__ = ["MultivariateSVC", "TrivialSolution", "attained"]
 
 
 class TrivialSolution(UserWarning):
@@ -193,9 +193,7 @@ class MultivariateSVC(LinearClassifier):
             if not (weight == np.round(weight)).all():
                 raise InputError("sample_weight must have whole numbers: a measure of the whole sample counts examples")
             index = np.repeat(index, weight.astype(np.int64))
-        rows = zip(self.classes_[1:] if self.classes_.size == 2 else self.classes_, columns.T, strict=True)
-        values = [_attained(which, labels[index] == c, predicted[index] == c, s[index]) for c, s in rows]
-        return float(np.mean(values))
+        return attained(which, self.classes_, labels[index], predicted[index], columns[index])
 
     def _measure(self) -> Measure:
         return measure(self.metric, beta=self.beta, k=self.k)
@@ -221,6 +219,14 @@ class MultivariateSVC(LinearClassifier):
                 TrivialSolution,
                 stacklevel=4,
             )
+
+
+def attained(
+    which: Measure, classes: NDArray[Any], y: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any]
+) -> float:
+    """1 - Δ, its mean over classes where there are more than two; `scores` has a column for each row of coef."""
+    rows = zip(classes[1:] if classes.size == 2 else classes, scores.T, strict=True)
+    return float(np.mean([_attained(which, y == c, predicted == c, s) for c, s in rows]))
 
 
 def _attained(which: Measure, truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any]) -> float:
