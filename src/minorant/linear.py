@@ -250,7 +250,7 @@ def fit_regressor(
 def inverse_strength(C: float, total_weight: float) -> float:
     """λ = 1/(C Σ weight): from scikit-learn's scale, where C multiplies the sum of the losses, to that of the mean."""
     total = C * total_weight
-    if not (total > 0 and np.isfinite(1.0 / total)):
+    if not (total > 0 and 0 < 1.0 / total < np.inf):
         raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
     return 1.0 / total
 

@@ -62,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.errno is not None:  # all other files are named
+        return f"standard output: {error.strerror}"
     return str(error) or "not enough memory for these data"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from math import isfinite
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """Fit, write the model, and say what is proved about it."""
     name, options = chosen(args)
     output = args.output or os.path.basename(os.path.normpath(args.data)) + ".model"
+    check_limits(args)
     check_outputs(args.data, output, args.log)
     X, y = load_data(args.data, n_features=args.features, zero_based=True if args.zero_based else "auto")
     targets = MODELS[name].kind == "targets"
@@ -104,8 +106,24 @@ def _tell_trivial(names: list[str], fit: MeasureFit, tol: float) -> None:
             )
 
 
-def check_outputs(data: str, *outputs: str | None) -> None:
-    """Refuse what cannot be written, or would destroy the data, before the work and not after it."""
+def check_limits(args: argparse.Namespace) -> None:
+    """Refuse limits that no fit can keep."""
+    if not (isfinite(args.tol) and args.tol >= 0):
+        raise InputError(f"tol must be a finite number >= 0; got {args.tol}")
+    if args.max_iter < 1:
+        raise InputError(f"max_iter must be at least 1; got {args.max_iter}")
+    if args.max_time is not None and not args.max_time > 0:
+        raise InputError(f"max_time must be positive seconds; got {args.max_time}")
+
+
+def check_outputs(data: str, output: str | None, log: str | None = None) -> None:
+    """Refuse what cannot be written, or would destroy the data, before the work and not after it.
+
+    A log may be a device or a pipe; the output is replaced as a whole, so that it must be a file.
+    """
+    outputs = (output, log)
+    if output is not None and os.path.exists(output) and not os.path.isdir(output) and not os.path.isfile(output):
+        raise FileExistsError(errno.EEXIST, "exists and is not a regular file", output)
     places = [os.path.realpath(path) for path in outputs if path is not None]
     if os.path.realpath(data) in places:
         raise InputError(f"{data} would be overwritten; choose another output")
