@@ -19,7 +19,7 @@ def command(*words, **options):
 
 
 def test_help_and_version(run):
-    for words in (["--help"], ["-h"], *([name, "--help"] for name in ("fit", "predict", "certify", "demo"))):
+    for words in (["--help"], ["-h"], *([name, "--help"] for name in ("fit", "predict", "certify", "export", "demo"))):
         ran = run(*words)
         assert ran.status == 0
         assert ran.out.startswith("usage: minorant")

@@ -142,7 +142,7 @@ def test_weights_of_a_measure_are_copies(run, write, draw, k, name):
     assert run("fit", copies, "-o", "m2", "--model", name).status == 0
     ours, theirs = load_fitted("m").certificates, load_fitted("m2").certificates
     assert [c["primal"] for c in ours] == pytest.approx([c["primal"] for c in theirs], rel=1e-3)
-    Path(file).write_text("0.5\n" * 60)
+    Path(file).write_text("0.5\n0.7\n" * 30)
     assert "whole numbers" in run("fit", data, "-o", "m", "--model", name, "--weights", file).err
 
 

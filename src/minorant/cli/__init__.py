@@ -1,4 +1,4 @@
-"""The command `minorant`: fit, predict, certify, demo.
+"""The command `minorant`: fit, predict, certify, export, demo.
 
 Exit status   0  done, and what was asked for is proved
               3  stopped before the gap was within tol; the gap that was reached is printed and still proved
@@ -124,6 +124,7 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
         ("fit", "fit a model to data and certify it", _add_fit),
         ("predict", "label data by a model, or predict their targets", _add_predict),
         ("certify", "check the certificate of a model against the data, independently of the fit", _add_certify),
+        ("export", "write a model in the text format of LIBLINEAR, without its proof", _add_export),
         ("demo", "fit, certify and draw a small example", _add_demo),
     ):
         commands[name] = found.add_parser(
@@ -206,6 +207,11 @@ def _add_certify(p: argparse.ArgumentParser) -> None:
     )
     _add_zero_based(p)
     p.add_argument("-q", "--quiet", action="store_true", help="print errors only: the exit status is the verdict")
+
+
+def _add_export(p: argparse.ArgumentParser) -> None:
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
 
 
 def _add_demo(p: argparse.ArgumentParser) -> None:

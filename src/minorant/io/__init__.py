@@ -3,6 +3,7 @@
 from minorant.io.cache import load_cache, save_cache
 from minorant.io.data import load_data
 from minorant.io.fitted import load_fitted
+from minorant.io.liblinear import save_liblinear
 from minorant.io.linear_model import LinearModel
 from minorant.io.measure_model import MeasureModel
 from minorant.io.model import load_model, save_model
@@ -17,5 +18,6 @@ __all__ = [
     "load_model",
     "load_svmlight",
     "save_cache",
+    "save_liblinear",
     "save_model",
 ]
