@@ -76,7 +76,8 @@ def _fit_of_labels(model: LinearModel | MeasureModel, index: NDArray[Any], score
     which = measure(model.metric, beta=model.beta or 1.0, k=model.k)
     name = "f1" if (model.metric, model.beta) == ("fbeta", 1.0) else model.metric
     try:
-        value = attained(which, classes, y, classes[index], scores)
+        rows = zip(classes[-scores.shape[1] :], scores.T, strict=True)  # of two classes, the second has the score
+        value = float(np.mean([attained(which, y == c, classes[index] == c, s) for c, s in rows]))
         value = 1.0 - value if model.metric in ("error_rate", "balanced_error") else value
     except InputError as error:
         return f"{accuracy}; {name}: {error}"

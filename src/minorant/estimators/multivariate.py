@@ -193,7 +193,9 @@ class MultivariateSVC(LinearClassifier):
             if not (weight == np.round(weight)).all():
                 raise InputError("sample_weight must have whole numbers: a measure of the whole sample counts examples")
             index = np.repeat(index, weight.astype(np.int64))
-        return attained(which, self.classes_, labels[index], predicted[index], columns[index])
+        rows = zip(self.classes_[1:] if self.classes_.size == 2 else self.classes_, columns.T, strict=True)
+        values = [attained(which, labels[index] == c, predicted[index] == c, s[index]) for c, s in rows]
+        return float(np.mean(values))
 
     def _measure(self) -> Measure:
         return measure(self.metric, beta=self.beta, k=self.k)
@@ -221,15 +223,7 @@ class MultivariateSVC(LinearClassifier):
             )
 
 
-def attained(
-    which: Measure, classes: NDArray[Any], y: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any]
-) -> float:
-    """1 - Δ, its mean over classes where there are more than two; `scores` has a column for each row of coef."""
-    rows = zip(classes[1:] if classes.size == 2 else classes, scores.T, strict=True)
-    return float(np.mean([_attained(which, y == c, predicted == c, s) for c, s in rows]))
-
-
-def _attained(which: Measure, truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any]) -> float:
+def attained(which: Measure, truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any]) -> float:
     """1 - Δ at these predictions, or at this order of scores."""
     n_pos, n_neg = int(truth.sum()), int((~truth).sum())
     which.check(n_pos, n_neg)
