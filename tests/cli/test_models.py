@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 
@@ -301,3 +302,15 @@ def test_a_file_of_the_first_version_is_read(run, binary):
     assert set(about) == set(names.split())
     assert set(tensors) == {"coef", "intercept", "alpha"}
     assert isinstance(load_fitted("m"), LinearModel)
+
+
+@pytest.mark.parametrize(("name", "problems"), [("f1", 3), ("logistic", 1), ("enet", 1), ("l1svm", 3)])
+def test_the_log(run, three, name, problems):
+    assert run("fit", three, "-o", "m", "--model", name, "--log", "run.jsonl").status == 0
+    head, *rows, tail = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
+    assert head["model"] == name
+    assert head["arguments"].items() >= MODELS[name].options.items()  # the defaults, too
+    assert ("classes" in head) == (name != "enet")
+    assert {row["class"] for row in rows} == set(range(problems))
+    claims = load_fitted("m").certificates
+    assert tail["certificates"] == [{"class": r, **claim} for r, claim in enumerate(claims)]
