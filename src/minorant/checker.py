@@ -35,6 +35,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+Parts = dict[str, Any]
 ROUNDING = 1e-9  # relative: what two orders of summation may differ by
 
 
@@ -52,12 +53,10 @@ class Verdict:
 
     @property
     def gap(self) -> float:
-        """The solution is at most this far above the optimum."""
         return self.primal - self.dual
 
     @property
     def relative_gap(self) -> float:
-        """The gap as a fraction of J."""
         return self.gap / self.primal if self.primal > 0 else (0.0 if self.gap <= 0 else math.inf)
 
 
@@ -66,16 +65,15 @@ def plogp(t: Any) -> Any:
     return t * np.log(np.where(t > 0, t, 1.0))
 
 
-def _smooth_hinge(z: Any) -> Any:
-    h = np.maximum(0.0, 1.0 - z)
-    return np.where(h <= 1.0, h * h / 2, h - 0.5)
-
-
 # name: loss(s, y), gain(t, y), and the slopes t that it has; labels y are ±1, the targets of "squared" any number
 LOSSES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any], tuple[float, float]]] = {
     "hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s), lambda t, _: t, (0.0, 1.0)),
     "squared_hinge": (lambda s, y: np.maximum(0.0, 1.0 - y * s) ** 2, lambda t, _: t - t * t / 4, (0.0, math.inf)),
-    "smooth_hinge": (lambda s, y: _smooth_hinge(y * s), lambda t, _: t - t * t / 2, (0.0, 1.0)),
+    "smooth_hinge": (
+        lambda s, y: np.where(y * s < 0, 0.5 - y * s, np.maximum(0.0, 1.0 - y * s) ** 2 / 2),
+        lambda t, _: t - t * t / 2,
+        (0.0, 1.0),
+    ),
     "logistic": (lambda s, y: np.logaddexp(0.0, -y * s), lambda t, _: -plogp(t) - plogp(1.0 - t), (0.0, 1.0)),
     "squared": (lambda s, y: (s - y) ** 2, lambda t, y: -y * t - t * t / 4, (-math.inf, math.inf)),
 }
@@ -94,6 +92,12 @@ FAMILIES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     ),
 }
 TARGETS = ("squared", *FAMILIES)
+RANGES = {
+    "epsilon_insensitive": {"epsilon": (0.0, 1e300)},
+    "quantile": {"quantile": (1e-12, 1.0 - 1e-12)},
+    "elasticnet": {"l1_ratio": (0.0, 1.0)},
+    "elasticnet_ball": {"radius": (1e-300, 1e300), "gamma": (0.0, 1e300)},
+}
 
 
 def _ball_support(v: Any, radius: float, gamma: float) -> float:
@@ -231,7 +235,6 @@ class Triplets:
 
     @property
     def T(self) -> Triplets:
-        """The transpose."""
         return Triplets(self.columns, self.rows, self.values, self.shape[::-1])
 
 
@@ -240,11 +243,7 @@ def read_data(path: str, n_features: int, zero_based: bool | None = None) -> tup
     openers = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
     with open(path, "rb") as file:
         opener: Any = openers.get(file.read(2), open)
-    labels: list[float] = []
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    number = 0
+    labels, rows, columns, values, number = list[float](), list[int](), list[int](), list[float](), 0
     try:
         with opener(path, "rb") as file:
             for number, line in enumerate(file, 1):  # noqa: B007 - an error names the line
@@ -271,7 +270,7 @@ def read_data(path: str, n_features: int, zero_based: bool | None = None) -> tup
     return Triplets(np.array(rows, dtype=np.int64), j, x, (y.size, n_features)), y
 
 
-def read_model(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_model(path: str) -> tuple[Parts, Parts]:
     """The arrays and the description of a model file."""
     with open(path, "rb") as file:
         content = file.read()
@@ -281,56 +280,81 @@ def read_model(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise Unusable(f"{path}: not a usable model file: {type(error).__name__}: {error}") from None
 
 
-def _parse_model(content: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parse_model(content: bytes) -> tuple[Parts, Parts]:
     """Safetensors: 8 bytes with the length of a JSON header, the header, the arrays."""
     start = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:start])
     about = json.loads(header.pop("__metadata__")["minorant"])
-    if (about["format"], about["model"], about["loss"], about["penalty"]) != (1, "linear_svc", "hinge", "l2"):
-        raise ValueError("not a linear SVM with hinge loss and squared norm")
+    if about["format"] != 1:
+        raise ValueError(f"format {about['format']!r:.20}; only 1 is known")
     tensors = {}
     for name, entry in header.items():
         first, last = entry["data_offsets"]
         if not 0 <= first <= last <= len(content) - start:
             raise ValueError(f"{name} lies outside of the file")
-        kind = {"F32": "<f4", "F64": "<f8"}[entry["dtype"]]
+        kind = {"F32": "<f4", "F64": "<f8", "I32": "<i4", "U8": "|u1"}[entry["dtype"]]
         tensors[name] = np.frombuffer(content[start + first : start + last], kind).reshape(entry["shape"])
         if not np.isfinite(tensors[name]).all():
             raise ValueError(f"{name} has a number that is not finite")
-    k = 1 if len(about["classes"]) == 2 else len(set(about["classes"]))
-    n = tensors["alpha"].shape[-1]
-    shapes = {"coef": (k, about["n_features"]), "intercept": (k,), "alpha": (k, n), "weights": (n,)}
-    shapes = {name: shape for name, shape in shapes.items() if name in tensors or name != "weights"}
-    if {name: t.shape for name, t in tensors.items()} != shapes or n < 1 or len(about["certificates"]) != k:
-        raise ValueError("its arrays do not fit each other")
     numbers = [claim[side] for claim in about["certificates"] for side in ("primal", "dual")]
-    if not all(math.isfinite(x) for x in [about["lam"], about.get("tol", 0.0), *numbers]) or about["lam"] <= 0:
-        raise ValueError("lam, tol or a claim is out of range")
+    k = tensors["coef"].shape[0]
+    fits = tensors["coef"].shape == (k, about["n_features"]) and tensors["intercept"].shape == (k,)
+    if not fits or not all(map(math.isfinite, [about["lam"], about.get("tol", 0.0), *numbers])) or about["lam"] <= 0:
+        raise ValueError("its arrays do not fit each other, or lam, tol or a claim is out of range")
+    if about.get("loss") in (*LOSSES, *FAMILIES):
+        _check_parts(tensors, about, k)
     return tensors, about
 
 
-def check_model(tensors: dict[str, Any], about: dict[str, Any], X: Any, labels: Any) -> dict[str, Verdict]:
-    """The verdict of each binary problem, by its name; what the file claims falsely is among its problems."""
-    classes, n = about["classes"], tensors["alpha"].shape[1]
-    if X.shape != (n, tensors["coef"].shape[1]):
-        raise Unusable(
-            f"the model was fitted to {(n, tensors['coef'].shape[1])} rows and columns, the data have {X.shape}"
-        )
-    strangers = set(np.asarray(labels).tolist()) - set(classes)
-    if strangers:
+def _check_parts(tensors: Parts, about: Parts, k: int) -> None:
+    """What a model with one score for each example must have."""
+    rows = 1 if about["loss"] in TARGETS or len(about["classes"]) == 2 else len(set(about["classes"]))
+    n = tensors["alpha"].shape[-1]
+    shapes = {"alpha": (k, n), "weights": (n,), "coef": tensors["coef"].shape, "intercept": (k,)}
+    fits = all(tensor.shape == shapes.get(name) for name, tensor in tensors.items())
+    if not fits or k != rows or n < 1 or len(about["certificates"]) != k:
+        raise ValueError("its arrays do not fit each other")
+    for which in (about["loss"], about["penalty"]):
+        for name, (low, high) in RANGES.get(which, {}).items():
+            if not low <= about[name] <= high:
+                raise ValueError(f"{name} = {about[name]!r:.40} is out of range")
+    penalty({"fit_intercept": about["fit_intercept"], **about})  # a name that is missing or not known raises here
+
+
+def check_problems(
+    tensors: Parts, about: Parts, X: Any, labels: Any, n: int, check: Callable[[int, Any, float], Verdict]
+) -> dict[str, Verdict]:
+    """By name, check(r, y, rounding) of each problem, for labels y = ±1 or targets, and what is claimed falsely."""
+    classes, shape = about.get("classes") or [], (n, tensors["coef"].shape[1])
+    if X.shape != shape:
+        raise Unusable(f"the model was fitted to {shape} rows and columns, the data have {X.shape}")
+    if classes and (strangers := set(np.asarray(labels).tolist()) - set(classes)):
         raise Unusable(f"the data have the label {min(strangers)!r}; the model knows {classes!r:.200}")
-    c = tensors.get("weights", np.full(n, 1.0 / n))
     rounding = ROUNDING if tensors["coef"].dtype == np.float64 else 1e-5
     verdicts = {}
     for r, claim in enumerate(about["certificates"]):
-        positive = classes[1] if len(classes) == 2 else classes[r]
-        name = f"{classes[1]} against {classes[0]}" if len(classes) == 2 else f"{positive} against the rest"
-        y = np.where(np.asarray(labels) == positive, 1.0, -1.0)
-        w, b, alpha = tensors["coef"][r], float(tensors["intercept"][r]), tensors["alpha"][r]
-        found = check_linear(X, y, w, b, alpha, c, about, rounding)
+        name, y = str(about.get("loss")), labels  # of targets, or of all classes together
+        if len(classes) == 2 or len(about["certificates"]) > 1:
+            positive = classes[1] if len(classes) == 2 else classes[r]
+            name = f"{positive} against {classes[0] if len(classes) == 2 else 'the rest'}"
+            y = np.where(np.asarray(labels) == positive, 1.0, -1.0)
+        found = check(r, y, rounding)
         false = disagreements(found, claim["primal"], claim["dual"], rounding)
         verdicts[name] = Verdict(found.primal, found.dual, [*found.problems, *false])
     return verdicts
+
+
+def check_model(tensors: Parts, about: Parts, X: Any, labels: Any) -> dict[str, Verdict]:
+    """The verdict of each problem of a model with one score for each example, by its name."""
+    if about.get("loss") not in (*LOSSES, *FAMILIES):
+        raise Unusable(f"{about['model']!r:.40} is not checked by this file alone; use `minorant certify MODEL DATA`")
+    alpha, coef, b = (tensors[name] for name in ("alpha", "coef", "intercept"))
+    c = tensors.get("weights", np.full(alpha.shape[1], 1.0 / alpha.shape[1]))
+
+    def check(r: int, y: Any, rounding: float) -> Verdict:
+        return check_linear(X, y, coef[r], float(b[r]), alpha[r], c, about, rounding)
+
+    return check_problems(tensors, about, X, labels, c.size, check)
 
 
 def judge(verdicts: dict[str, Verdict], tol: float) -> tuple[list[str], int]:
@@ -339,26 +363,20 @@ def judge(verdicts: dict[str, Verdict], tol: float) -> tuple[list[str], int]:
     for name, v in verdicts.items():
         lines.append(f"{name}: J = {v.primal:.10g}, no model is below {v.dual:.10g}: relative gap {v.relative_gap:.3g}")
         lines += [f"    FALSE: {problem}" for problem in v.problems]
-        if v.problems:
-            status = 2
-        elif not v.relative_gap <= tol and status == 0:
-            status = 3
-    lines.append(
-        {
-            0: f"CONFIRMED: every model is within {tol:g} (relative) of the best there is.",
-            2: "REFUTED: the file claims what these data do not bear out.",
-            3: f"TRUE, BUT WIDER: the bounds hold, but a gap is larger than {tol:g}.",
-        }[status]
-    )
-    return lines, status
+        if status != 2:
+            status = 2 if v.problems else max(status, 0 if v.relative_gap <= tol else 3)
+    summary = {
+        0: f"CONFIRMED: every model is within {tol:g} (relative) of the best there is.",
+        2: "REFUTED: the file claims what these data do not bear out.",
+        3: f"TRUE, BUT WIDER: the bounds hold, but a gap is larger than {tol:g}.",
+    }
+    return [*lines, summary[status]], status
 
 
-def check_files(
-    model: str, data: str, tol: float | None = None, zero_based: bool | None = None
-) -> tuple[list[str], int]:
+def check_files(model: str, data: str, tol: float | None = None) -> tuple[list[str], int]:
     """Check the model in one file against the data in another."""
     tensors, about = read_model(model)
-    X, labels = read_data(data, tensors["coef"].shape[1], zero_based)
+    X, labels = read_data(data, tensors["coef"].shape[1])
     return judge(check_model(tensors, about, X, labels), float(about.get("tol", 1e-3)) if tol is None else tol)
 
 
@@ -368,9 +386,8 @@ def main() -> int:
     parser.add_argument("model")
     parser.add_argument("data", help="the LIBSVM text it was fitted to; plain, gz, bz2 or xz")
     parser.add_argument("--tol", type=float, help="relative gap asked for (default: what was asked of the fit)")
-    args = parser.parse_args()
     try:
-        lines, status = check_files(args.model, args.data, args.tol)
+        lines, status = check_files(**vars(parser.parse_args()))
     except (Unusable, OSError) as error:
         print(f"checker: error: {error}", file=sys.stderr)
         return 2

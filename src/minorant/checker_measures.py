@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minorant.checker import ROUNDING, Verdict
+from minorant.checker import ROUNDING, Triplets, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -138,7 +138,6 @@ def check_measure(
     """
     w = np.asarray(w, dtype=np.float64)
     rows = np.asarray(X @ w).ravel() + b
-    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel() if hasattr(X, "multiply") else (X * X).sum(axis=1))
     s, labels = (rows, y) if index is None else (rows[index], y[index])
     positive, n, lam = labels > 0, labels.size, claim["lam"]
     n_pos, n_neg = int(positive.sum()), int((~positive).sum())
@@ -167,8 +166,17 @@ def check_measure(
     v = np.asarray(X.T @ folded).ravel()
     D = loss - float(v @ v) / (2.0 * lam)
     if claim["bias"]:
-        D -= abs(float(alpha.sum())) * bias_bound(J, lam, float(norms.max()), n_pos, n_neg, claim)
+        D -= abs(float(alpha.sum())) * bias_bound(J, lam, longest_row(X), n_pos, n_neg, claim)
     return Verdict(float(J), float(D), problems)
+
+
+def longest_row(X: Any) -> float:
+    """The length of the longest row, of a dense or sparse matrix or of `checker.Triplets`."""
+    if isinstance(X, Triplets):
+        squares = np.bincount(X.rows, X.values**2, minlength=X.shape[0])
+    else:
+        squares = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X * X).sum(axis=1))
+    return math.sqrt(float(squares.max()))
 
 
 def bias_bound(J: float, lam: float, longest: float, n_pos: int, n_neg: int, claim: Mapping[str, Any]) -> float:

@@ -113,6 +113,22 @@ class Objective:
         return Problem(loss, A, self.regularizer)
 
 
+def data_of(X: Any, y: ArrayLike, shape: tuple[int, int]) -> tuple[Any, NDArray[Any]]:
+    """The data as the checkers take them; refuse those that cannot be the data of a certificate."""
+    data, labels = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), np.asarray(y)
+    if data.shape != shape or labels.shape != shape[:1]:
+        raise InputError(f"this certificate is for X of shape {shape}; got X {data.shape}, y {labels.shape}")
+    return data, labels
+
+
+def confirmed(verdict: checker.Verdict, claim: Certificate) -> checker.Verdict:
+    """The verdict, if it bears out what the certificate claims."""
+    problems = [*verdict.problems, *checker.disagreements(verdict, claim.primal, claim.dual)]
+    if problems:
+        raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
+    return verdict
+
+
 @dataclass(frozen=True, eq=False)
 class LinearCertificate(Certificate):
     """The certificate of a linear model, with all that is needed to check it again.
@@ -144,19 +160,12 @@ class LinearCertificate(Certificate):
         InputError
             If the claim does not hold on these data, with what is wrong.
         """
-        labels = np.asarray(y)
-        data = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        n, p = self.alpha.size, self.w.size
-        if data.shape != (n, p) or labels.shape != (n,):
-            raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
+        n = self.alpha.size
+        data, labels = data_of(X, y, (n, self.w.size))
         c = np.full(n, 1.0 / n) if self.weights is None else self.weights
         targets = labels if self.positive is None else np.where(labels == self.positive, 1.0, -1.0)
         claim = asdict(self.objective)
-        verdict = checker.check_linear(data, targets, self.w, self.intercept, self.alpha, c, claim)
-        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual)]
-        if problems:
-            raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
-        return verdict
+        return confirmed(checker.check_linear(data, targets, self.w, self.intercept, self.alpha, c, claim), self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +252,7 @@ def fit_regressor(
 def inverse_strength(C: float, total_weight: float) -> float:
     """λ = 1/(C Σ weight): from scikit-learn's scale, where C multiplies the sum of the losses, to that of the mean."""
     total = C * total_weight
-    if not (total > 0 and np.isfinite(1.0 / total)):
+    if not (total > 0 and 0 < 1.0 / total < np.inf):
         raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
     return 1.0 / total
 

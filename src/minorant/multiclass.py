@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from minorant import checker
 from minorant.certificate import Certificate
 from minorant.checker_multiclass import check_multiclass
 from minorant.errors import InputError
-from minorant.linear import Objective, Run, dtype_of, labeled, solve_row
+from minorant.linear import Objective, Run, confirmed, data_of, dtype_of, labeled, solve_row
 from minorant.losses import CrammerSinger, MultinomialLogistic
 from minorant.losses.base import normalized_weights
 from minorant.machine import check_memory
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from minorant.checker import Verdict
     from minorant.driver import Progress
 
     Vector = NDArray[np.float64]
@@ -77,7 +77,7 @@ class JointCertificate(Certificate):
         """The strength λ of the penalty."""
         return self.objective.lam
 
-    def verify(self, X: Any, y: ArrayLike) -> checker.Verdict:
+    def verify(self, X: Any, y: ArrayLike) -> Verdict:
         """Recompute both sides of the gap from the data, with NumPy alone.
 
         Raises
@@ -85,21 +85,14 @@ class JointCertificate(Certificate):
         InputError
             If the claim does not hold on these data, with what is wrong.
         """
-        labels = np.asarray(y)
-        data = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        n, p = self.alpha.shape[0], self.coef.shape[1]
-        if data.shape != (n, p) or labels.shape != (n,):
-            raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
+        n = self.alpha.shape[0]
+        data, labels = data_of(X, y, (n, self.coef.shape[1]))
         if strangers := set(labels.tolist()) - set(self.classes.tolist()):
             raise InputError(f"y has the label {strangers.pop()!r}; the classes are {self.classes.tolist()!r:.200}")
         index = np.searchsorted(self.classes, labels)
         c = np.full(n, 1.0 / n) if self.weights is None else self.weights
         claim = asdict(self.objective)
-        verdict = check_multiclass(data, index, self.coef, self.intercept, self.alpha, c, claim)
-        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual)]
-        if problems:
-            raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
-        return verdict
+        return confirmed(check_multiclass(data, index, self.coef, self.intercept, self.alpha, c, claim), self)
 
 
 @dataclass(frozen=True, eq=False)

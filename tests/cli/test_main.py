@@ -19,7 +19,7 @@ def command(*words, **options):
 
 
 def test_help_and_version(run):
-    for words in (["--help"], ["-h"], *([name, "--help"] for name in ("fit", "predict", "certify", "demo"))):
+    for words in (["--help"], ["-h"], *([name, "--help"] for name in ("fit", "predict", "certify", "export", "demo"))):
         ran = run(*words)
         assert ran.status == 0
         assert ran.out.startswith("usage: minorant")
@@ -42,7 +42,8 @@ def test_no_command_shows_the_help(run):
         (["fit", "data", "more"], "unknown argument 'more'"),
         (["fit", "data", "-c", "much"], "argument -c: invalid float value: 'much'"),
         (["fit"], "required: DATA"),
-        (["fit", "data", "--model", "tree"], "invalid choice: 'tree'"),
+        (["fit", "data", "--model", "f-1"], "did you mean 'f1'?"),
+        (["fit", "data", "--model", "tree"], "unknown --model 'tree'. Allowed: 'balanced_error', 'enet'"),
     ],
 )
 def test_misspellings(run, words, hint):

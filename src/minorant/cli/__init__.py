@@ -1,4 +1,4 @@
-"""The command `minorant`: fit, predict, certify, demo.
+"""The command `minorant`: fit, predict, certify, export, demo.
 
 Exit status   0  done, and what was asked for is proved
               3  stopped before the gap was within tol; the gap that was reached is printed and still proved
@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import minorant
+from minorant.cli._models import MODELS_TEXT
 from minorant.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, OSError) and error.errno is not None:  # all other files are named
+        return f"standard output: {error.strerror}"
     return str(error) or "not enough memory for these data"
 
 
@@ -119,8 +122,9 @@ def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentPars
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, summary, fill in (
         ("fit", "fit a model to data and certify it", _add_fit),
-        ("predict", "label data by a model", _add_predict),
+        ("predict", "label data by a model, or predict their targets", _add_predict),
         ("certify", "check the certificate of a model against the data, independently of the fit", _add_certify),
+        ("export", "write a model in the text format of LIBLINEAR, without its proof", _add_export),
         ("demo", "fit, certify and draw a small example", _add_demo),
     ):
         commands[name] = found.add_parser(
@@ -136,8 +140,8 @@ _DATA = "LIBSVM text (plain, gz, bz2 or xz), or the directory of a cache"
 def _add_fit(p: argparse.ArgumentParser) -> None:
     p.add_argument("data", metavar="DATA", help=_DATA)
     p.add_argument("-o", "--output", metavar="MODEL", help="the model file (default: the name of DATA + .model, here)")
-    p.add_argument("--model", choices=["svm"], default="svm", help="what to fit: svm, a linear SVM (default)")
-    p.add_argument("-c", type=float, default=1.0, metavar="C", help="weight of the sum of the losses (default 1)")
+    p.add_argument("--model", default="svm", metavar="NAME", help="what to fit, see below (default svm, a linear SVM)")
+    _add_model_options(p)
     p.add_argument(
         "-e", "--tol", type=float, default=1e-3, metavar="TOL", help="relative duality gap to reach (default 0.001)"
     )
@@ -146,10 +150,8 @@ def _add_fit(p: argparse.ArgumentParser) -> None:
         "-w", action="append", default=[], metavar="LABEL=WEIGHT", help="weight of the examples of a class; repeatable"
     )
     p.add_argument("--weights", metavar="FILE", help="weights of the examples, one number per line")
-    p.add_argument(
-        "--solver", default="auto", metavar="NAME", help="auto (default), working-set, agm-inf, agm-1, excessive-gap"
-    )
-    p.add_argument("--smoothing", default="auto", metavar="NAME", help="auto (default), primal, dual, decreasing, none")
+    p.add_argument("--solver", metavar="NAME", help="auto (default), working-set, agm-inf, agm-1, excessive-gap")
+    p.add_argument("--smoothing", metavar="NAME", help="auto (default), primal, dual, decreasing, none")
     p.add_argument("--max-iter", type=int, default=20_000, metavar="N", help="iterations per class (default 20000)")
     p.add_argument("--max-time", type=float, metavar="SECONDS", help="for all classes together (default: no limit)")
     p.add_argument(
@@ -161,17 +163,40 @@ def _add_fit(p: argparse.ArgumentParser) -> None:
     p.add_argument("-q", "--quiet", action="store_true", help="print errors only")
 
 
+def _add_model_options(p: argparse.ArgumentParser) -> None:
+    p.formatter_class = argparse.RawDescriptionHelpFormatter
+    p.epilog = MODELS_TEXT
+    p.add_argument("-c", type=float, metavar="C", help="weight of the sum of the losses (default 1)")
+    p.add_argument("--alpha", type=float, metavar="A", help="strength of the penalty (default 1)")
+    p.add_argument("--loss", metavar="NAME", help="hinge (default), squared_hinge, smooth_hinge")
+    p.add_argument("--penalty", metavar="NAME", help="l2 (default), l1, elasticnet")
+    p.add_argument("--l1-ratio", type=float, metavar="R", help="share of L1 in the elastic net (default 0.5)")
+    p.add_argument(
+        "--multi-class",
+        metavar="NAME",
+        help="ovr (default): each class against the rest; crammer_singer: all in one problem",
+    )
+    p.add_argument("--radius", type=float, metavar="R", help="of the ball: gamma |w|_1 + |w|^2/2 <= radius (default 1)")
+    p.add_argument("--gamma", type=float, metavar="G", help="weight of the L1 norm in the ball (default 1)")
+    p.add_argument(
+        "-p", "--epsilon", type=float, metavar="EPS", help="residuals up to this size cost nothing (default 0)"
+    )
+    p.add_argument("--quantile", type=float, metavar="Q", help="between 0 and 1 (default 0.5, the median)")
+    p.add_argument("--beta", type=float, metavar="B", help="weight of recall against precision (default 1)")
+    p.add_argument("--k", type=int, metavar="K", help="number of predicted positives")
+
+
 def _add_predict(p: argparse.ArgumentParser) -> None:
     p.add_argument("data", metavar="DATA", help=_DATA)
     p.add_argument("model", metavar="MODEL")
     p.add_argument(
-        "-o", "--output", metavar="OUT", help="write the labels here, one per line (default: standard output)"
+        "-o", "--output", metavar="OUT", help="write the predictions here, one per line (default: standard output)"
     )
     p.add_argument(
-        "--scores", action="store_true", help="after each label, the score of each class (of two: one score)"
+        "--scores", action="store_true", help="after each label, the score of each class (of two classes: one score)"
     )
     _add_zero_based(p)
-    p.add_argument("-q", "--quiet", action="store_true", help="do not print the accuracy")
+    p.add_argument("-q", "--quiet", action="store_true", help="do not print how good the predictions are")
 
 
 def _add_certify(p: argparse.ArgumentParser) -> None:
@@ -182,6 +207,11 @@ def _add_certify(p: argparse.ArgumentParser) -> None:
     )
     _add_zero_based(p)
     p.add_argument("-q", "--quiet", action="store_true", help="print errors only: the exit status is the verdict")
+
+
+def _add_export(p: argparse.ArgumentParser) -> None:
+    p.add_argument("model", metavar="MODEL")
+    p.add_argument("-o", "--output", metavar="OUT", required=True, help="the file to write")
 
 
 def _add_demo(p: argparse.ArgumentParser) -> None:

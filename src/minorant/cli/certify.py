@@ -1,4 +1,4 @@
-"""`minorant certify`: the checker on files. It shares no code with what fitted, but for the cache of a data set."""
+"""`minorant certify`: the checkers on files. They share no code with what fitted, but for the cache of a data set."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from minorant import checker
+from minorant.checker_models import check_any
 from minorant.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,4 +34,4 @@ def _check(args: argparse.Namespace) -> tuple[list[str], int]:
     else:
         X, labels = checker.read_data(args.data, n_features, True if args.zero_based else None)
     tol = float(about.get("tol", 1e-3)) if args.tol is None else args.tol
-    return checker.judge(checker.check_model(tensors, about, X, labels), tol)
+    return checker.judge(check_any(tensors, about, X, labels), tol)

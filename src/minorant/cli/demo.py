@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import minorant
 from minorant import checker
 from minorant.cli import CERTIFIED, NOT_CERTIFIED
+from minorant.cli._training import to_model
 from minorant.cli._watch import Log
-from minorant.cli.fit import to_model
 from minorant.io import load_data
 from minorant.io._atomic import replace_file
 from minorant.linear import Run, fit_classifier
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         fit = fit_classifier(X, y, C=_C, run=Run(tol=_TOL, callback=record))
         certificate = fit.certificates[0]
         log.write({"status": certificate.status.name, "primal": certificate.primal, "dual": certificate.dual})
-    to_model(fit, _TOL).save(model)
+    to_model("svm", fit, _TOL).save(model)
     replace_file(picture, gap_svg(fit.traces[0], "A fit and its proof, closing on each other", _TOL).encode())
     lines, status = checker.check_files(str(model), str(data))
 

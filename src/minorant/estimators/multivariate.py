@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from minorant.whole_sample import MeasureFit
 
-__all__ = ["MultivariateSVC", "TrivialSolution"]
+__all__ = ["MultivariateSVC", "TrivialSolution", "attained"]
 
 
 class TrivialSolution(UserWarning):
@@ -194,7 +194,7 @@ class MultivariateSVC(LinearClassifier):
                 raise InputError("sample_weight must have whole numbers: a measure of the whole sample counts examples")
             index = np.repeat(index, weight.astype(np.int64))
         rows = zip(self.classes_[1:] if self.classes_.size == 2 else self.classes_, columns.T, strict=True)
-        values = [_attained(which, labels[index] == c, predicted[index] == c, s[index]) for c, s in rows]
+        values = [attained(which, labels[index] == c, predicted[index] == c, s[index]) for c, s in rows]
         return float(np.mean(values))
 
     def _measure(self) -> Measure:
@@ -223,7 +223,7 @@ class MultivariateSVC(LinearClassifier):
             )
 
 
-def _attained(which: Measure, truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any]) -> float:
+def attained(which: Measure, truth: NDArray[Any], predicted: NDArray[Any], scores: NDArray[Any]) -> float:
     """1 - Δ at these predictions, or at this order of scores."""
     n_pos, n_neg = int(truth.sum()), int((~truth).sum())
     which.check(n_pos, n_neg)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from minorant.errors import InputError
+from minorant.kernels._dot import dot
 from minorant.kernels._numpy_coordinate import SparseStore32, SparseStore64, gather_dense, solve_dense_columns
 from minorant.kernels._numpy_multivariate import (
     count_scan,
@@ -92,11 +93,6 @@ __all__ = [
     "solve_dense_columns",
     "swapped_pairs",
 ]
-
-
-def dot(a: Vector, b: Vector) -> float:
-    """⟨a, b⟩, summed on this thread: BLAS would start threads of its own, and its result depend on their number."""
-    return float(np.einsum("i,i->", a, b))
 
 
 def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) -> None:

@@ -15,6 +15,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
 from scipy.special import expit, xlog1py, xlogy
 
+from minorant.kernels._conjugate_gradients import conjugate_gradients
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -178,22 +180,7 @@ def _conjugate_gradients(
         image = h * (X @ v[: X.shape[1]] + (v[-1] if bordered else 0.0))
         return np.asarray(np.append(X.T @ image, image.sum()) if bordered else X.T @ image) + penalty * v
 
-    d, residual = np.zeros(g.size), g.copy()
-    scaled = inverse_diagonal * residual
-    direction, energy = scaled.copy(), float(residual @ scaled)
-    start, k = energy, 0
-    while k < most and energy > accuracy**2 * start:
-        image = curved(direction)
-        curvature = float(direction @ image)
-        if not curvature > 0:
-            break
-        step = energy / curvature
-        d, residual = d + step * direction, residual - step * image
-        scaled = inverse_diagonal * residual
-        before, energy = energy, float(residual @ scaled)
-        direction = scaled + (energy / before) * direction
-        k += 1
-    return d, k, float(np.sqrt(energy / start)) if start > 0 else 0.0
+    return conjugate_gradients(curved, g, inverse_diagonal, accuracy, most)
 
 
 def dense_conjugate_gradients(

@@ -16,6 +16,7 @@ import numpy as np
 
 from minorant.geometry import Euclidean
 from minorant.kernels import dot
+from minorant.kernels._conjugate_gradients import conjugate_gradients
 from minorant.losses import MultinomialLogistic
 from minorant.regularizers import L2
 from minorant.views import Candidates
@@ -86,17 +87,4 @@ def _direction(
     inverse = np.divide(1.0, diagonal, out=np.zeros(p + k), where=diagonal > 0)
     if not loss.bias:
         inverse[p:] = 0.0
-    x, residual = np.zeros(p + k), np.concatenate([-gradient, np.zeros(k)])
-    scaled = inverse * residual
-    direction, energy = scaled, dot(residual, scaled)
-    enough = accuracy**2 * energy
-    for _ in range(_MOST):
-        if energy <= enough:
-            break
-        curve = curved(direction)
-        step = energy / dot(direction, curve)
-        x, residual = x + step * direction, residual - step * curve
-        scaled = inverse * residual
-        before, energy = energy, dot(residual, scaled)
-        direction = scaled + (energy / before) * direction
-    return x[:p]
+    return conjugate_gradients(curved, np.concatenate([-gradient, np.zeros(k)]), inverse, accuracy, _MOST).d[:p]
