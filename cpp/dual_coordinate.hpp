@@ -7,7 +7,7 @@
 //
 // Rows are visited chunk by chunk, the chunks and the rows of each in random order: as good as a whole
 // permutation, and the rows of a chunk are neighbors in memory. Slopes held at a bound by more than any step
-// of the last sweep moved are left out until those left are solved.
+// of the last sweep moved are left out until those left are solved; the last sweep is one over all rows.
 #pragma once
 
 #include <algorithm>
@@ -114,7 +114,13 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
     double limit = kInfinity, balance = 0, whole = kInfinity;
     for (std::size_t i = 0; i < n; ++i) balance += p.sign[i] * p.scale[i] * t[i];
     Sweeps done{kInfinity, 0};
+    const auto see_all = [&] {
+        active.resize(n);
+        std::iota(active.begin(), active.end(), 0u);
+        limit = kInfinity;
+    };
     while (done.count < most) {
+        if (done.count + 1 == most && active.size() < n) see_all();
         const std::size_t size = active.size(), chunks = (size + height - 1) / height;
         order.resize(chunks);
         for (std::size_t k = 0; k < chunks; ++k) order[k] = static_cast<std::uint32_t>(k);
@@ -149,10 +155,8 @@ Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProble
         if (size == n) {
             whole = excess;
             if (excess <= enough) break;
-        } else if (excess <= std::max(0.05 * whole, enough)) {  // solved among those left: see all again
-            active.resize(n);
-            std::iota(active.begin(), active.end(), 0u);
-            limit = kInfinity;
+        } else if (excess <= std::max(0.05 * whole, enough)) {  // solved among those left
+            see_all();
         }
     }
     return done;

@@ -153,6 +153,9 @@ def csr_cholesky(
 ) -> Vector:
     """The same for X in compressed sparse rows."""
     X = _csr(data, indices, indptr, g.size - bordered)
+    used = h > 0
+    if np.count_nonzero(used) < g.size:
+        return _by_examples(X[used], h[used], bordered, lam, g)
     M = np.zeros((g.size, g.size))
     p = X.shape[1]
     M[:p, :p] = (X.T @ X.multiply(h[:, None])).toarray()
@@ -160,6 +163,17 @@ def csr_cholesky(
         M[p, :p] = M[:p, p] = X.T @ h
         M[p, p] = h.sum()
     return _solved(M, bordered, lam, g)
+
+
+def _by_examples(X: Any, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:
+    """The same d for q = H Z d from (H⁻¹ + X Xᵀ/λ) q = X g/λ + b, Σ q = g_b, and d = (g - Xᵀ q)/λ."""
+    p = X.shape[1]
+    M = np.asarray((X @ X.T).todense()) / lam + np.diag(1.0 / h)
+    q, ones = np.linalg.solve(M, np.column_stack([X @ g[:p] / lam, np.ones(h.size)])).T
+    bias = (g[p] - q.sum()) / ones.sum() if bordered and h.size else 0.0
+    q = q + bias * ones
+    d = (g[:p] - X.T @ q) / lam
+    return np.append(d, bias) if bordered else np.asarray(d)
 
 
 def _solved(M: NDArray[np.float64], bordered: bool, lam: float, g: Vector) -> Vector:

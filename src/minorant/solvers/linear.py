@@ -3,9 +3,9 @@
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
 to the last digits. Losses without corners do so too where its systems are small: a few steps reach rounding. For the
 others, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed.
-After each block of sweeps the gap tells how many more it would take at the present rate. Newton's method takes over
-when that costs more than its own prediction, five steps for each decimal digit (one for the logistic loss), once a part
-of that has been spent. Costs are counted in operations, not in seconds: the same data always take the same path.
+After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
+Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
+(one for the logistic loss). Costs are counted in operations, not in seconds: the same data always take the same path.
 Without the compiled core there are no sweeps.
 """
 
@@ -30,15 +30,16 @@ _FIRST = 3  # sweeps before the first look at the gap
 _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 2e9  # operations of a block at most: a second or two between two looks at the clock
 _OVERHEAD = 4e5  # what a look at the gap or a step costs however small the data are
-_SLOWER = 2.0  # the rate of the sweeps falls with time
+_SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
+_AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
 
 
 def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
     """Candidates for the certificate, with the mu of the smoothing."""
 
-    def newton_is_cheaper(gap: float, rate: float) -> bool:
-        rest = log(gap / tol) / rate if rate > 0 and tol > 0 else inf
-        return _SLOWER * rest * _sweep(e) > _newton(e, gap, tol)
+    def newton_is_cheaper(sweeps: int, gap: float, rate: float) -> bool:
+        rest = _SLOWER * log(gap / tol) / rate if rate > 0 and tol > 0 else inf
+        return min(rest, max(_AHEAD * sweeps, _FEW)) * _sweep(e) > _newton(e, gap, tol)
 
     if kernels.native and not _newton_at_once(e):
         for candidates in dual_coordinates(e, best, tol, newton_is_cheaper):
@@ -52,11 +53,11 @@ def _newton_at_once(e: Examples) -> bool:
 
 
 def dual_coordinates(
-    e: Examples, best: Best, tol: float, stop: Callable[[float, float], bool] = lambda *_: False
+    e: Examples, best: Best, tol: float, stop: Callable[[int, float, float], bool] = lambda *_: False
 ) -> Iterator[Candidates]:
     """Candidates whenever the excess of a sweep, an estimate of the gap, promises one within tol, and now and then.
 
-    `stop` is asked now and then, with the relative gap and its logarithmic decrease in a sweep.
+    `stop` is asked now and then, with the sweeps so far, the relative gap and its logarithmic decrease in a sweep.
     """
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
@@ -68,7 +69,7 @@ def dual_coordinates(
         bias, excess, count = e.sweeps(t, w, bias, most, enough, seed=done)
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
         done, last = done + count, excess
-        ending = stop(max(excess / best.primal, tol), rate)
+        ending = stop(done, max(excess / best.primal, tol), rate)
         if ending or excess <= enough or done >= 3 * seen or (done - seen) * _sweep(e) >= _BLOCK:
             alpha = e.scalar.c * t
             if e.scalar.bias:
@@ -88,7 +89,7 @@ def dual_coordinates(
 
 
 def _sweep(e: Examples) -> float:
-    return 5.0 * (e.matrix.volume + 4.0 * e.n)
+    return 5.0 * e.matrix.volume + (120.0 if e.scalar.logistic else 20.0) * e.n
 
 
 def _newton(e: Examples, gap: float, tol: float) -> float:
