@@ -8,7 +8,8 @@ Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round tak
                         gap, or less; the product A w comes with it.
 
 The first rounds use a greater l1, 0.3 times the highest score: far from the solution, scores for a small l1 name the
-wrong columns, and many. The losses are those with a curvature: quadratic, clipped or not, and logistic.
+wrong columns, and many. Where there are few columns altogether there are no sets (`few_columns`). The losses are those
+with a curvature: quadratic, clipped or not, and logistic.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from minorant.losses import Logistic
 from minorant.losses._piecewise import PiecewiseQuadratic
 from minorant.operators import Csr, Dense, stored
 from minorant.regularizers import L1, ElasticNet
+from minorant.solvers import few_columns
 from minorant.views import Candidates
 
 if TYPE_CHECKING:
@@ -87,6 +89,8 @@ def rounds(problem: Problem, best: Best, tol: float) -> Iterator[Candidates]:
             f"Huber on a matrix; got {type(problem.regularizer).__name__} with {type(problem.loss).__name__}. "
             "Use solver='auto'"
         )
+    if few_columns.suits(parts.data):
+        return few_columns.newton_steps(parts.data, parts.loss, (parts.scalar, parts.l1, parts.l2), best, tol)
     return _rounds(problem, parts, parts.data.column_access(), best, tol)
 
 
