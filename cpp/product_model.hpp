@@ -70,17 +70,21 @@ class ProductModel {
         }
     }
 
-    // Until the gap of the model is `enough`.
+    // Until the gap of the model is `enough`. A Newton step costs as much as many sweeps: it comes after
+    // these.
     void minimize(double enough, const Level& at) {
-        std::vector<std::size_t> last;
-        for (int round = 0, quiet = 0; round < 1000 && quiet < 2; ++round) {
+        double work = 0;
+        for (int round = 0, quiet = 0; round < 1000 && quiet < 3; ++round) {
             double fall = 0;
-            for (std::size_t j = 0; j < size_; ++j) fall += step(j);
+            for (std::size_t j = 0; j < size_; ++j) fall += step(j, work);
+            work += static_cast<double>(size_);
             if (fall <= enough && gap(at) <= enough) return;
             quiet = fall <= 1e-16 * at.loss ? quiet + 1 : 0;
-            std::vector<std::size_t> set = support();
-            if (set == last) newton(set);
-            last = std::move(set);
+            const std::vector<std::size_t> set = support();
+            const auto size = static_cast<double>(set.size());
+            if (quiet == 0 && work < size * size * (size / 6 + 4)) continue;
+            newton(set);
+            work = 0;
         }
     }
 
@@ -99,13 +103,14 @@ class ProductModel {
     }
 
   private:
-    double step(std::size_t j) {
+    double step(std::size_t j, double& work) {
         const double curvature = G_[j * size_ + j], q = curvature + l2_, old = w_[j];
         const double u = q * old - (v_[j] + l2_ * old);
         const double next = curvature <= 0 ? 0.0 : u > l1_ ? (u - l1_) / q : u < -l1_ ? (u + l1_) / q : 0.0;
         if (next == old) return 0;
         add_column(next - old, G_.data() + j * size_, v_.data(), size_);
         w_[j] = next;
+        work += static_cast<double>(size_);
         return 0.5 * q * (next - old) * (next - old);
     }
 
@@ -119,7 +124,7 @@ class ProductModel {
     }
 
     void newton(std::vector<std::size_t> set) {
-        for (int round = 0; round < 20 && !set.empty(); ++round) {
+        for (int round = 0; round < 3 && !set.empty(); ++round) {
             const std::size_t size = set.size();
             std::vector<double> A(size * size), d(size);
             for (std::size_t s = 0; s < size; ++s) {
@@ -133,23 +138,30 @@ class ProductModel {
             if (t == 0) return;
             const std::size_t before = size;
             set = support();
-            if (t == 1 && set.size() == before) return;
+            if (t > 0.99 && set.size() == before) return;
         }
     }
 
-    // To the minimum along d, or to the first weight that reaches 0; the step.
+    // To the minimum along d, past weights that reach 0 where that is lower; the step.
     double search(std::span<const std::size_t> set, std::span<const double> d) {
-        double t = 1;
-        for (std::size_t s = 0; s < set.size(); ++s)
-            if (d[s] * w_[set[s]] < 0) t = std::min(t, -w_[set[s]] / d[s]);
-        if (!(t > 0)) return 0;
+        std::vector<double> image(size_, 0.0);
+        std::vector<std::pair<double, double>> kinks;
+        double rise = 0, bend = 0;
+        for (std::size_t s = 0; s < set.size(); ++s) {
+            const std::size_t j = set[s];
+            add_column(d[s], G_.data() + j * size_, image.data(), size_);
+            rise += d[s] * (v_[j] + l2_ * w_[j] + (w_[j] > 0 ? l1_ : -l1_));
+            if (d[s] * w_[j] < 0) kinks.emplace_back(-w_[j] / d[s], 2 * l1_ * std::abs(d[s]));
+        }
+        for (std::size_t s = 0; s < set.size(); ++s) bend += d[s] * (image[set[s]] + l2_ * d[s]);
+        const double t = kinked_step(rise, bend, kinks);
+        if (t == 0) return 0;
         for (std::size_t s = 0; s < set.size(); ++s) {
             double& x = w_[set[s]];
-            double next = x + t * d[s];
-            if (t < 1 && std::abs(next) <= 1e-14 * std::abs(x)) next = 0;
-            add_column(next - x, G_.data() + set[s] * size_, v_.data(), size_);
-            x = next;
+            const double next = x + t * d[s];
+            x = std::abs(next) <= 1e-14 * std::abs(x) ? 0.0 : next;
         }
+        add_column(t, image.data(), v_.data(), size_);
         return t;
     }
 

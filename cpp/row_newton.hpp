@@ -32,17 +32,18 @@ class RowNewton {
     RowNewton(const Rows& X, const Loss& loss, const Examples& examples, double l1, double l2, bool bias)
         : X_(X), loss_(loss), examples_(examples), l1_(l1), l2_(l2), bias_(bias) {}
 
-    // Until the gap is at most `enough` times J, or after `most` steps.
-    RowSolved solve(std::span<const double> start, double b, double enough, int most) {
+    // Until the gap is at most `enough` times J, or `part` of what it was at first, or after `most` steps.
+    RowSolved solve(std::span<const double> start, double b, double enough, double part, int most) {
         w_.assign(start.begin(), start.end());
         b_ = b;
         const bool cold = std::none_of(start.begin(), start.end(), [](double x) { return x != 0; });
         if (cold && !loss_.quadratic()) sample(most);
-        run(X_, examples_, std::max(enough, 1e-15), most);
+        run(X_, examples_, std::max(enough, 1e-15), part, most);
         return {std::move(w_), std::move(z_), std::move(e_), std::move(v_)};
     }
 
   private:
+    static constexpr double kRounding = 1e-14;  // of J: a fall by less is hidden, and the gap must tell
     static constexpr double kSampleGap = 0.01;  // of J: what a sample of the rows is solved to
     static constexpr std::size_t kGrowth = 4;   // of samples
 
@@ -70,10 +71,10 @@ class RowNewton {
         }
         if (!(part > 0)) return;
         for (double& weight : c) weight *= whole / part;
-        run(X_.only(rows), Examples{s, a, c}, kSampleGap, most);
+        run(X_.only(rows), Examples{s, a, c}, kSampleGap, 0.0, most);
     }
 
-    void run(const Rows& X, const Examples& on, double enough, int most) {
+    void run(const Rows& X, const Examples& on, double enough, double part, int most) {
         z_.resize(X.size());
         e_.resize(X.size());
         h_.resize(X.size());
@@ -85,6 +86,7 @@ class RowNewton {
         for (int round = 0;; ++round) {
             X.gradient(e_, v_);
             const double gap = slopes_gap(w_, v_, l1_, l2_, level_), J = level_.loss + penalty(w_);
+            if (round == 0) enough = std::max(enough, part * gap / J);
             if (gap <= enough * J || gap > 0.5 * last || round == most) return;
             if (model && loss_.quadratic()) {
                 model->restart(w_, v_);
@@ -94,14 +96,14 @@ class RowNewton {
             model->minimize(loss_.quadratic() ? 0.3 * enough * J : 0.03 * std::max(gap, enough * J), level_);
             const double t = advance(X, on, model->weights(w_.size()), *model, J, floor);
             if (t == 0) return;
-            last = level_.loss + penalty(w_) < J * (1 - 1e-15) ? INFINITY : gap;
+            last = level_.loss + penalty(w_) < J * (1 - kRounding) ? INFINITY : gap;
         }
     }
 
     // To the minimizer of the model, or by halves of the way to where J is not higher; the step.
     double advance(const Rows& X, const Examples& on, const std::vector<double>& to,
                    const ProductModel& model, double J, double& floor) {
-        const double shift = model.shift(w_, to), most = J * (1 + 1e-15), before = b_;
+        const double shift = model.shift(w_, to), most = J * (1 + kRounding), before = b_;
         const double raised = std::min(10 * floor, 1.0);
         std::vector<double> next(z_.size());
         X.scores(to, next);

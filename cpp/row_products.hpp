@@ -1,4 +1,5 @@
-// Passes over the rows of a matrix with few columns: scores X w, gradient Xᵀe, products XᵀHX of some columns.
+// Passes over the rows of a matrix with few columns: scores X w, gradient Xᵀe, products XᵀHX of some columns,
+// which are added to zeros.
 //
 // Dense rows are taken kRows at a time into a buffer of columns, float64 whatever the type and the order of
 // the matrix: then the vectors run over examples, however few the columns are. Sums are in a fixed order.
@@ -48,10 +49,15 @@ MINORANT_CLONES inline void block_products(const double* x, const double* h, std
     }
 }
 
-// out[j, k] for k > j, from below the diagonal
-inline void mirror(std::span<double> out, std::size_t size) {
-    for (std::size_t j = 0; j < size; ++j)
-        for (std::size_t k = 0; k < j; ++k) out[k * size + j] = out[j * size + k];
+// Either side of the diagonal becomes the sum of both, tile by tile: rows and columns of a tile stay in the
+// cache.
+inline void symmetrize(std::span<double> out, std::size_t size) {
+    constexpr std::size_t kTile = 32;
+    for (std::size_t top = 0; top < size; top += kTile)
+        for (std::size_t left = 0; left <= top; left += kTile)
+            for (std::size_t j = top; j < std::min(size, top + kTile); ++j)
+                for (std::size_t k = left; k < std::min(j, left + kTile); ++k)
+                    out[j * size + k] = out[k * size + j] = out[j * size + k] + out[k * size + j];
 }
 
 // Some rows of a matrix, or all of them where `rows` is empty.
@@ -96,12 +102,11 @@ class DenseRowProducts {
     }
     void products(std::span<const double> h, std::span<const std::size_t> columns,
                   std::span<double> out) const {
-        std::fill(out.begin(), out.end(), 0.0);
         double block[kRows];
         each(columns, [&](const double* x, std::size_t begin, std::size_t count) {
             block_products(x, padded(h, begin, count, block), columns.size(), out.data());
         });
-        mirror(out, columns.size());
+        symmetrize(out, columns.size());
     }
 
   private:
@@ -201,7 +206,6 @@ class CsrRowProducts {
     // last.
     void products(std::span<const double> h, std::span<const std::size_t> columns,
                   std::span<double> out) const {
-        std::fill(out.begin(), out.end(), 0.0);
         const std::size_t size = columns.size();
         std::vector<std::int32_t> place(columns_, -1);
         for (std::size_t j = 0; j < size; ++j) place[columns[j]] = static_cast<std::int32_t>(j);
@@ -223,9 +227,7 @@ class CsrRowProducts {
                 for (std::size_t r = 0; r <= q; ++r) row[at[r]] += scaled * x[r];
             }
         }
-        for (std::size_t j = 0; j < size; ++j)
-            for (std::size_t k = 0; k < j; ++k)
-                out[j * size + k] = out[k * size + j] = out[j * size + k] + out[k * size + j];
+        symmetrize(out, size);
     }
 
   private:
@@ -233,5 +235,53 @@ class CsrRowProducts {
     std::size_t columns_;
     Picked rows_;
 };
+
+// The rows of a matrix with some of its columns alone, numbered in their order.
+template <class V>
+struct SomeColumns {
+    std::vector<V> data;
+    std::vector<std::int32_t> indices;
+    std::vector<std::int64_t> indptr;
+
+    Csr<V, std::int32_t, std::int64_t> rows() const { return {data, indices, indptr}; }
+};
+
+// A bitmap of the columns stays in the nearest cache and answers for most values, without a branch.
+template <class V, class I, class P>
+SomeColumns<V> some_columns(const Csr<V, I, P>& X, std::size_t n_columns,
+                            std::span<const std::int64_t> columns) {
+    std::vector<std::uint64_t> wanted((n_columns + 63) / 64);
+    std::vector<std::int32_t> place(n_columns);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        const auto j = static_cast<std::size_t>(columns[k]);
+        wanted[j / 64] |= std::uint64_t{1} << (j % 64);
+        place[j] = static_cast<std::int32_t>(k);
+    }
+    SomeColumns<V> some;
+    some.indptr.assign(X.rows() + 1, 0);
+    constexpr std::size_t kChunk = 4096;
+    std::uint32_t hits[kChunk + 1];
+    const I* index = X.indices.data();
+    std::size_t row = 0, size = 0;
+    for (std::size_t begin = 0; begin < X.data.size(); begin += kChunk) {
+        const std::size_t count = std::min(kChunk, X.data.size() - begin);
+        std::size_t found = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+            const auto j = static_cast<std::size_t>(index[begin + k]);
+            hits[found] = static_cast<std::uint32_t>(k);
+            found += (wanted[j / 64] >> (j % 64)) & 1;
+        }
+        some.data.resize(size + found);
+        some.indices.resize(size + found);
+        for (std::size_t f = 0; f < found; ++f, ++size) {
+            const std::size_t k = begin + hits[f];
+            for (; k >= X.end(row); ++row) some.indptr[row + 1] = static_cast<std::int64_t>(size);
+            some.data[size] = X.data[k];
+            some.indices[size] = place[static_cast<std::size_t>(index[k])];
+        }
+    }
+    for (; row < X.rows(); ++row) some.indptr[row + 1] = static_cast<std::int64_t>(size);
+    return some;
+}
 
 }  // namespace minorant

@@ -144,6 +144,9 @@ def dense_row_newton(X: Values, by_columns: bool, *problem: Any) -> tuple[Vector
 def csr_row_newton(
     data: Values, indices: Indices, indptr: Indices, *problem: Any
 ) -> tuple[Vector, Vector, Vector, Vector]: ...
+def csr_columns_newton(
+    data: Values, indices: Indices, indptr: Indices, n_columns: int, columns: Columns, *problem: Any
+) -> tuple[Vector, Vector, Vector, Vector]: ...
 def gather_dense(X: Values, columns: Columns) -> Values: ...
 def solve_dense_columns(
     columns: Values,

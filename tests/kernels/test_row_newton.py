@@ -105,6 +105,25 @@ def test_the_twins_agree_and_so_do_all_kinds_of_matrices(name, bias):
                 np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
+@pytest.mark.parametrize("types", TYPES)
+@BOTH
+def test_some_columns_are_a_matrix_of_their_own(kernels, types):
+    X, y, c = draw(seed=4)
+    columns = np.array([0, 1, 2, 5, 7, 11])
+    S = sp.csr_array(X)
+    S.data[3] = 0.0  # a stored zero
+    rows = [array.astype(kind) for array, kind in zip((S.data, S.indices, S.indptr), types, strict=True)]
+    X = np.ascontiguousarray(S.toarray()[:, columns])
+    for name in LOSSES:
+        arguments = problem(name, y, c, bias=True, p=6)
+        found = kernels.csr_columns_newton(*rows, 12, columns, *arguments[:-1], 0.0, 100)
+        assert relative_gap(X, arguments, found) <= 1.5e-12
+        zero = (found[0] * 0, found[1] * 0, *_core.dense_row_newton(X, False, *arguments[:-1], 0)[2:])
+        first = relative_gap(X, arguments, zero)
+        rough = kernels.csr_columns_newton(*rows, 12, columns, *arguments[:-2], 0.0, 0.3, 100)
+        assert relative_gap(X, arguments, rough) <= 0.4 * first
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_many_rows_begin_with_samples_of_them(name):
     X, y, c = draw(n=20_001, p=5, seed=2)
@@ -145,5 +164,9 @@ def test_bad_lengths_are_refused():
     with pytest.raises(InputError, match="w must have length 11; got 12"):
         _core.dense_row_newton(X[:, 1:].copy(), False, *arguments)
     S = sp.csr_array(X)
+    with pytest.raises(InputError, match="column 12 is not one of 12"):
+        _core.csr_columns_newton(
+            S.data, S.indices, S.indptr, 12, np.array([3, 12]), *arguments[:7], np.zeros(2), 0.0, 1e-3, 0.0, 9
+        )
     with pytest.raises(InputError, match="indptr must have length 151; got 150"):
         _core.csr_row_newton(S.data, S.indices, S.indptr[:-1], *arguments)

@@ -80,3 +80,4 @@ csr_row_newton = _core.csr_row_newton
 logistic_loss = _core.logistic_loss
 logistic_conjugate = _core.logistic_conjugate
 logistic_conjugate_slope = _core.logistic_conjugate_slope
+csr_columns_newton = _core.csr_columns_newton

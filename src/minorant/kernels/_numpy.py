@@ -42,7 +42,7 @@ from minorant.kernels._numpy_newton import (
     excess,
 )
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
-from minorant.kernels._numpy_row_newton import csr_row_newton, dense_row_newton
+from minorant.kernels._numpy_row_newton import csr_columns_newton, csr_row_newton, dense_row_newton
 from minorant.kernels._numpy_tree import PoissonTree
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ __all__ = [
     "couple_gmean",
     "csr_cholesky",
     "csr_column_norms",
+    "csr_columns_newton",
     "csr_conjugate_gradients",
     "csr_dot",
     "csr_has_duplicates",

@@ -1,7 +1,8 @@
 """Proximal Newton by rows in plain NumPy, with the signatures of `cpp/bind_row_newton.hpp`.
 
 `dense_row_newton` and `csr_row_newton` solve the problem of `_numpy_coordinate` on all columns until the gap is about
-`enough` times J, with a free bias at its best. They return w, the scores X w, e_i = c_i s_i φ'(r_i), and Xᵀe.
+`enough` times J, with a free bias at its best; `csr_columns_newton` does so on some columns, or until the gap is `part`
+of what it was. They return w, the scores X w, e_i = c_i s_i φ'(r_i), and Xᵀe.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     Loss = tuple[float, float, float]
     Found = tuple[Vector, Vector, Vector, Vector]
 
-__all__ = ["csr_row_newton", "dense_row_newton"]
+__all__ = ["csr_columns_newton", "csr_row_newton", "dense_row_newton"]
 
 
 def dense_row_newton(
@@ -40,7 +41,7 @@ def dense_row_newton(
 ) -> Found:
     """For a dense matrix, or its transpose where it is stored by columns."""
     Z = np.asarray(X.T if by_columns else X, dtype=np.float64)
-    return _solve(Z, s, a, c, loss, l1, l2, bias, w, b, enough, most)
+    return _solve(Z, s, a, c, loss, l1, l2, bias, w, b, enough, 0.0, most)
 
 
 def csr_row_newton(
@@ -61,7 +62,31 @@ def csr_row_newton(
 ) -> Found:
     """For a matrix in compressed rows."""
     X = csr_array((data.astype(np.float64), indices, indptr), shape=(indptr.size - 1, w.size))
-    return _solve(X, s, a, c, loss, l1, l2, bias, w, b, enough, most)
+    return _solve(X, s, a, c, loss, l1, l2, bias, w, b, enough, 0.0, most)
+
+
+def csr_columns_newton(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n_columns: int,
+    columns: NDArray[np.int64],
+    s: Vector,
+    a: Vector,
+    c: Vector,
+    loss: Loss,
+    l1: float,
+    l2: float,
+    bias: bool,
+    w: Vector,
+    b: float,
+    enough: float,
+    part: float,
+    most: int,
+) -> Found:
+    """For some columns of a matrix in compressed rows."""
+    X = csr_array((data.astype(np.float64), indices, indptr), shape=(indptr.size - 1, n_columns))
+    return _solve(X[:, columns], s, a, c, loss, l1, l2, bias, w, b, enough, part, most)
 
 
 def _solve(
@@ -76,15 +101,16 @@ def _solve(
     w: Vector,
     b: float,
     enough: float,
+    part: float,
     most: int,
 ) -> Found:
     level = enough
     for _ in range(min(most, 20)):  # J is known once it has been minimized: then `enough` of it is
-        block = Block(X, s, a, c, loss, l1, l2, bias, w, b, level, 0.0)
+        block = Block(X, s, a, c, loss, l1, l2, bias, w, b, level, part)
         w, scores = block.solve()
         b = block.b
         goal = enough * block.value()
-        if level <= goal:
+        if level <= goal or part > 0:  # a part is a part, of whatever the gap was
             break
         level = goal
     slope = block.slopes(scores)

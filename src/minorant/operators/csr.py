@@ -74,3 +74,6 @@ class Csr(RowMatrix):
 
     def row_newton(self, *problem: Any) -> tuple[Vector, Vector, Vector, Vector]:
         return kernels.csr_row_newton(*self._arrays, *problem)
+
+    def columns_newton(self, columns: NDArray[np.int64], *problem: Any) -> tuple[Vector, Vector, Vector, Vector]:
+        return kernels.csr_columns_newton(*self._arrays, self.shape[1], columns, *problem)
