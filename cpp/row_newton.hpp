@@ -80,9 +80,9 @@ class RowNewton {
         h_.resize(X.size());
         v_.resize(w_.size());
         X.scores(w_, z_);
-        double floor = 1e-3, last = INFINITY;
+        double last = INFINITY;
         std::optional<ProductModel> model;
-        level(on, floor);
+        level(on);
         for (int round = 0;; ++round) {
             X.gradient(e_, v_);
             const double gap = slopes_gap(w_, v_, l1_, l2_, level_), J = level_.loss + penalty(w_);
@@ -91,10 +91,10 @@ class RowNewton {
             if (model && loss_.quadratic()) {
                 model->restart(w_, v_);
             } else {
-                model.emplace(X, h_, choose(loss_.quadratic() || gap > 0.1 * J), bias_, l1_, l2_, w_, v_);
+                model.emplace(X, h_, choose(gap > 0.1 * J), bias_, l1_, l2_, w_, v_);
             }
             model->minimize(loss_.quadratic() ? 0.3 * enough * J : 0.03 * std::max(gap, enough * J), level_);
-            const double t = advance(X, on, model->weights(w_.size()), *model, J, floor);
+            const double t = advance(X, on, model->weights(w_.size()), *model, J);
             if (t == 0) return;
             last = level_.loss + penalty(w_) < J * (1 - kRounding) ? INFINITY : gap;
         }
@@ -102,15 +102,15 @@ class RowNewton {
 
     // To the minimizer of the model, or by halves of the way to where J is not higher; the step.
     double advance(const Rows& X, const Examples& on, const std::vector<double>& to,
-                   const ProductModel& model, double J, double& floor) {
+                   const ProductModel& model, double J) {
         const double shift = model.shift(w_, to), most = J * (1 + kRounding), before = b_;
-        const double raised = std::min(10 * floor, 1.0);
+        const double raised = std::min(10 * floor_, 1.0);
         std::vector<double> next(z_.size());
         X.scores(to, next);
         std::swap(z_, next);
         b_ += shift;
-        floor = std::max(0.1 * floor, 1e-10);
-        level(on, floor);
+        floor_ = std::max(0.1 * floor_, 1e-10);
+        level(on);
         if (level_.loss + penalty(to) <= most) {
             w_ = to;
             return 1;
@@ -124,18 +124,18 @@ class RowNewton {
             if (value(loss_, on, z_.data(), next.data(), t, b_) + penalty(there) > most) continue;
             for (std::size_t i = 0; i < next.size(); ++i) z_[i] += t * next[i];
             w_ = there;
-            floor = t < 0.5 ? raised : floor;
-            level(on, floor);
+            if (t < 0.5) floor_ = raised;
+            level(on);
             return t;
         }
         b_ = before;
-        level(on, floor);
+        level(on);
         return 0;
     }
 
     // Slopes and curvatures at z, with a free bias at its best: Newton's method in a bracket.
-    void level(const Examples& on, double floor) {
-        const double least = (loss_.quadratic() ? 1.0 : floor) * loss_.steepest();
+    void level(const Examples& on) {
+        const double least = (loss_.quadratic() ? 1.0 : floor_) * loss_.steepest();
         double low = -INFINITY, high = INFINITY, width = 1;
         for (int k = 0; k < 100; ++k) {
             level_ = linearize(loss_, on, z_.data(), b_, least, e_.data(), h_.data());
@@ -156,12 +156,13 @@ class RowNewton {
         }
     }
 
-    // The columns whose weights the model may change: all far from the solution, later those with a weight or
-    // a slope near l1.
+    // The columns whose weights the model may change: those with a weight or a slope near l1, the nearer the
+    // closer the solution is; all of them where the model is kept.
     std::vector<std::size_t> choose(bool far) const {
         std::vector<std::size_t> set;
         for (std::size_t j = 0; j < w_.size(); ++j)
-            if (far || w_[j] != 0 || std::abs(v_[j]) > 0.7 * l1_) set.push_back(j);
+            if (loss_.quadratic() || w_[j] != 0 || std::abs(v_[j]) > (far ? 0.4 : 0.7) * l1_)
+                set.push_back(j);
         return set;
     }
 
@@ -177,7 +178,7 @@ class RowNewton {
     double l1_, l2_;
     bool bias_;
     std::vector<double> w_, z_, e_, h_, v_;
-    double b_ = 0;
+    double b_ = 0, floor_ = 1e-3;
     Level level_;
 };
 
