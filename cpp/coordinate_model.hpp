@@ -18,6 +18,20 @@
 
 namespace minorant {
 
+// Where t ≥ 0 minimizes rise·t + bend·t²/2 + Σ jump·[t - at]_+ over the kinks (at, jump).
+inline double kinked_step(double rise, double bend, std::vector<std::pair<double, double>>& kinks) {
+    if (!(rise < 0)) return 0;
+    std::sort(kinks.begin(), kinks.end());
+    double t = bend > 0 ? -rise / bend : kinks.empty() ? 0.0 : kinks.back().first;
+    for (const auto& [at, jump] : kinks) {
+        if (bend > 0 && -rise / bend <= at) return -rise / bend;
+        rise += jump;
+        t = bend > 0 ? -rise / bend : kinks.back().first;
+        if (rise + at * bend >= 0) return at;
+    }
+    return t;
+}
+
 template <class B>
 struct Model {
     const B& X;
@@ -114,21 +128,8 @@ struct Model {
             bend += l2 * d[s] * d[s];
             if (x != 0 && (x > 0) != (d[s] > 0)) kinks.emplace_back(-x / d[s], 2 * l1 * std::abs(d[s]));
         }
-        if (!(rise < 0)) return 0;
-        std::sort(kinks.begin(), kinks.end());
-        double t = bend > 0 ? -rise / bend : kinks.empty() ? 0.0 : kinks.back().first;
-        for (const auto& [at, jump] : kinks) {
-            if (bend > 0 && -rise / bend <= at) {
-                t = -rise / bend;
-                break;
-            }
-            rise += jump;
-            t = bend > 0 ? -rise / bend : kinks.back().first;
-            if (rise + at * bend >= 0) {
-                t = at;
-                break;
-            }
-        }
+        const double t = kinked_step(rise, bend, kinks);
+        if (t == 0) return 0;
         for (std::size_t s = 0; s < set.size(); ++s) {
             double& x = w[set[s]];
             const double next = x + t * d[s];

@@ -15,12 +15,6 @@
 
 namespace minorant {
 
-// The loss where a model was made, and Σ c t (r - κt), by which the slopes are clipped: what shrinking the
-// dual point by a factor 1 - ε costs is ε times that, and about ε² times the loss.
-struct Level {
-    double loss, clipped;
-};
-
 // About the duality gap of the model: exact but for the square of how much the dual point must be shrunk.
 template <class B>
 double model_gap(Model<B>& m, const Level& at) {
@@ -76,7 +70,7 @@ class BlockSolver {
         model_.w.assign(start.begin(), start.end());
         std::vector<double> z = image(model_.w);
         if (loss_.quadratic()) {
-            linearize(z, b, 1.0);
+            linearize_at(z, b, 1.0);
             descend(model_, newton_, std::max(enough, part * model_gap(model_, level_)), level_, allowed);
         } else {
             proximal_newton(z, b, enough, part, allowed);
@@ -89,7 +83,7 @@ class BlockSolver {
     void proximal_newton(std::vector<double>& z, double b, double enough, double part, double allowed) {
         double floor = 1e-3, last = INFINITY;  // the gap to be halved once rounding hides that J falls
         while (model_.work <= allowed) {
-            linearize(z, b, floor);
+            linearize_at(z, b, floor);
             newton_.forget();
             const double gap = model_gap(model_, level_);
             enough = std::max(enough, part * gap);
@@ -108,11 +102,10 @@ class BlockSolver {
             for (; t > 1e-12; t *= 0.5) {
                 for (std::size_t j = 0; j < to.size(); ++j)
                     model_.w[j] = t == 1 ? to[j] : from[j] + t * move[j];
-                std::vector<double> tried(z.size());
-                for (std::size_t i = 0; i < z.size(); ++i) tried[i] = z[i] + t * v[i];
-                const double next = value(tried, b + t * shift) + penalty(model_.w);
+                const double next =
+                    value(loss_, examples_, z.data(), v.data(), t, b + t * shift) + penalty(model_.w);
                 if (next <= before + rounding) {
-                    z = std::move(tried);
+                    for (std::size_t i = 0; i < z.size(); ++i) z[i] += t * v[i];
                     b += t * shift;
                     last = next < before - rounding ? INFINITY : gap;
                     break;
@@ -127,25 +120,10 @@ class BlockSolver {
     }
 
     // The model at z + b, with the weights of the model as they are.
-    void linearize(const std::vector<double>& z, double b, double floor) {
-        const double least = floor * loss_.steepest();
-        level_ = {};
-        for (std::size_t i = 0; i < z.size(); ++i) {
-            const double r = examples_.at(i, z[i] + b), c = examples_.c[i];
-            const double t = loss_.slope(r);
-            level_.loss += c * loss_.value(r);
-            level_.clipped += c * t * loss_.clipped(r);
-            model_.e[i] = c * examples_.s[i] * t;
-            model_.h[i] = c * std::max(loss_.curvature(r), least);
-        }
+    void linearize_at(const std::vector<double>& z, double b, double floor) {
+        level_ = linearize(loss_, examples_, z.data(), b, floor * loss_.steepest(), model_.e.data(),
+                           model_.h.data());
         model_.begin();
-    }
-
-    double value(const std::vector<double>& z, double b) {
-        double sum = 0;
-        for (std::size_t i = 0; i < z.size(); ++i)
-            sum += examples_.c[i] * loss_.value(examples_.at(i, z[i] + b));
-        return sum;
     }
 
     double penalty(const std::vector<double>& w) const {

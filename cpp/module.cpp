@@ -11,9 +11,12 @@
 
 #include "bind.hpp"
 #include "bind_coordinate.hpp"
+#include "bind_logistic.hpp"
 #include "bind_multivariate.hpp"
 #include "bind_newton.hpp"
 #include "bind_projections.hpp"
+#include "bind_row_newton.hpp"
+#include "column_norms.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
 #include "error.hpp"
@@ -95,6 +98,17 @@ void bind_csr(nb::module_& m) {
             return fresh(X.rows(), [&](std::span<double> out) { csr_row_norms(X, out, threads); });
         },
         "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "threads"_a);
+    m.def(
+        "csr_column_norms",
+        [](const Array<V>& data, const Array<I>& indices, const Array<P>& indptr, const Vector& weights,
+           std::size_t n_columns, int threads) {
+            const auto X = csr(data, indices, indptr);
+            check_length("weights", weights.size(), X.rows());
+            return fresh(n_columns,
+                         [&](std::span<double> out) { csr_column_norms(X, view(weights), out, threads); });
+        },
+        "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "weights"_a.noconvert(),
+        "n_columns"_a, "threads"_a);
 }
 
 template <class V>
@@ -121,6 +135,15 @@ void bind_dense(nb::module_& m) {
             return fresh(X.shape(0), [&](std::span<double> out) { dense_row_norms(dense(X), out, threads); });
         },
         "X"_a.noconvert(), "threads"_a);
+    m.def(
+        "dense_column_norms",
+        [](const Matrix<V>& X, bool by_columns, const Vector& weights, int threads) {
+            check_length("weights", weights.size(), X.shape(by_columns ? 1 : 0));
+            return fresh(X.shape(by_columns ? 0 : 1), [&](std::span<double> out) {
+                dense_column_norms(dense(X), by_columns, view(weights), out, threads);
+            });
+        },
+        "X"_a.noconvert(), "by_columns"_a, "weights"_a.noconvert(), "threads"_a);
 }
 
 void bind_vectors(nb::module_& m) {
@@ -180,6 +203,8 @@ void bind_kernels(nb::module_& m) {
     bind_newton(m);
     bind_multivariate(m);
     bind_coordinate(m);
+    bind_row_newton(m);
+    bind_logistic(m);
 }
 
 void translate_input_error(const std::exception_ptr& error, void*) {

@@ -49,6 +49,8 @@ def test_sparse_products_equal_the_twins(shape, types):
     close(_core.csr_dot(*X, w, 2), _numpy.csr_dot(*X, w, 1))
     close(_core.csr_tdot(*X, alpha, shape[1], 2), _numpy.csr_tdot(*X, alpha, shape[1], 1))
     close(_core.csr_row_norms(*X, 2), _numpy.csr_row_norms(*X, 1))
+    weights = np.abs(alpha)
+    close(_core.csr_column_norms(*X, weights, shape[1], 2), _numpy.csr_column_norms(*X, weights, shape[1], 1))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -59,6 +61,12 @@ def test_dense_products_equal_the_twins_and_the_sparse_ones(shape, value):
     close(_core.dense_dot(X, w, 2), _numpy.dense_dot(X, w, 1))
     close(_core.dense_tdot(X, alpha, 2), _numpy.dense_tdot(X, alpha, 1))
     close(_core.dense_row_norms(X, 2), _numpy.dense_row_norms(X, 1))
+    weights, other = np.abs(alpha), np.ascontiguousarray(X.T)
+    norms = _core.dense_column_norms(X, False, weights, 2)
+    close(norms, _numpy.dense_column_norms(X, False, weights, 1))
+    close(norms, _numpy.dense_column_norms(other, True, weights, 1))
+    close(norms, _core.dense_column_norms(other, True, weights, 2))
+    close(norms, _core.csr_column_norms(*sparse, weights, shape[1], 2))
     close(_core.dense_dot(X, w, 2), _core.csr_dot(*sparse, w, 2))
     close(_core.dense_tdot(X, alpha, 2), _core.csr_tdot(*sparse, alpha, shape[1], 2))
 

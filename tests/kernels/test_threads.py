@@ -39,6 +39,7 @@ def test_sparse_products(sparse, value):
     same(lambda threads: _core.csr_dot(*arrays, w, threads))
     same(lambda threads: _core.csr_tdot(*arrays, alpha, 700, threads))
     same(lambda threads: _core.csr_row_norms(*arrays, threads))
+    same(lambda threads: _core.csr_column_norms(*arrays, np.abs(alpha), 700, threads))
 
 
 @pytest.mark.parametrize("value", [np.float32, np.float64])
@@ -50,6 +51,8 @@ def test_dense_products(value, shape):
     same(lambda threads: _core.dense_dot(X, w, threads))
     same(lambda threads: _core.dense_tdot(X, alpha, threads))
     same(lambda threads: _core.dense_row_norms(X, threads))
+    same(lambda threads: _core.dense_column_norms(X, False, np.abs(alpha), threads))
+    same(lambda threads: _core.dense_column_norms(X, True, np.abs(w), threads))
 
 
 @pytest.mark.parametrize("mu", [1e-6, 0.1, 3.0])

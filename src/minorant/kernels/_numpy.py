@@ -17,6 +17,7 @@ import numpy as np
 from minorant.errors import InputError
 from minorant.kernels._dot import dot
 from minorant.kernels._numpy_coordinate import SparseStore32, SparseStore64, gather_dense, solve_dense_columns
+from minorant.kernels._numpy_logistic import logistic_conjugate, logistic_conjugate_slope, logistic_loss
 from minorant.kernels._numpy_multivariate import (
     count_scan,
     couple_f,
@@ -42,6 +43,7 @@ from minorant.kernels._numpy_newton import (
     excess,
 )
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
+from minorant.kernels._numpy_row_newton import csr_columns_newton, csr_row_newton, dense_row_newton
 from minorant.kernels._numpy_tree import PoissonTree
 
 if TYPE_CHECKING:
@@ -64,15 +66,20 @@ __all__ = [
     "couple_f",
     "couple_gmean",
     "csr_cholesky",
+    "csr_column_norms",
+    "csr_columns_newton",
     "csr_conjugate_gradients",
     "csr_dot",
     "csr_has_duplicates",
+    "csr_row_newton",
     "csr_row_norms",
     "csr_sweeps",
     "csr_tdot",
     "dense_cholesky",
+    "dense_column_norms",
     "dense_conjugate_gradients",
     "dense_dot",
+    "dense_row_newton",
     "dense_row_norms",
     "dense_sweeps",
     "dense_tdot",
@@ -87,6 +94,9 @@ __all__ = [
     "gather_dense",
     "gmean_scan",
     "hinge",
+    "logistic_conjugate",
+    "logistic_conjugate_slope",
+    "logistic_loss",
     "ranks",
     "simplex_blocks",
     "smoothed_hinge",
@@ -142,6 +152,13 @@ def csr_row_norms(data: Values, indices: Indices, indptr: Indices, threads: int)
     return np.sqrt(_sums(_rows(indptr), np.square(data, dtype=np.float64), indptr.size - 1))
 
 
+def csr_column_norms(
+    data: Values, indices: Indices, indptr: Indices, weights: Vector, n_columns: int, threads: int
+) -> Vector:
+    """(Σ_i weights_i x_ij²)^½ of each column of X in compressed sparse rows."""
+    return np.sqrt(_sums(indices, np.square(data, dtype=np.float64) * weights[_rows(indptr)], n_columns))
+
+
 def dense_dot(X: Values, w: Vector, threads: int) -> Vector:
     """X w for a row-major X."""
     return np.asarray(np.einsum("ij,j->i", X, w, dtype=np.float64))
@@ -155,6 +172,12 @@ def dense_tdot(X: Values, alpha: Vector, threads: int) -> Vector:
 def dense_row_norms(X: Values, threads: int) -> Vector:
     """‖x_i‖₂ of each row of a row-major X."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64)))
+
+
+def dense_column_norms(X: Values, by_columns: bool, weights: Vector, threads: int) -> Vector:
+    """(Σ_i weights_i x_ij²)^½ of each column of a row-major X, or of each row where these are the columns."""
+    sums = "ji,ji,i->j" if by_columns else "ij,ij,i->j"
+    return np.asarray(np.sqrt(np.einsum(sums, X, X, weights, dtype=np.float64)))
 
 
 def smoothed_hinge(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Index = NDArray[np.int64]
     Loss = tuple[float, float, float]
 
-__all__ = ["SparseStore32", "SparseStore64", "gather_dense", "solve_dense_columns"]
+__all__ = ["Block", "SparseStore32", "SparseStore64", "gather_dense", "solve_dense_columns"]
 
 
 def gather_dense(X: NDArray[Any], columns: Index) -> NDArray[Any]:
@@ -53,7 +53,7 @@ def solve_dense_columns(
 ) -> tuple[Vector, Vector]:
     """The weights and scores for the columns of the data that are the rows `index` of a matrix."""
     X = columns[index].T.astype(np.float64)
-    return _Block(X, s, a, c, loss, l1, l2, bias, w, b, enough, part).solve()
+    return Block(X, s, a, c, loss, l1, l2, bias, w, b, enough, part).solve()
 
 
 class SparseStore64:
@@ -88,7 +88,7 @@ class SparseStore64:
         if self._columns is None:
             raise InputError("gather the columns first")
         X = self._columns[:, columns].astype(np.float64)
-        return _Block(X, s, a, c, loss, l1, l2, bias, w, b, enough, part).solve()
+        return Block(X, s, a, c, loss, l1, l2, bias, w, b, enough, part).solve()
 
 
 SparseStore32 = SparseStore64
@@ -103,7 +103,9 @@ class _Model(NamedTuple):
     shift: float
 
 
-class _Block:
+class Block:
+    """The problem on all columns of X, a matrix or a sparse one; w and b are where it starts, and where it ends."""
+
     def __init__(
         self,
         X: Any,
@@ -124,7 +126,17 @@ class _Block:
         self.l1, self.l2, self.bias = l1, l2, bias
         self.enough, self.part = enough, part
 
+    def value(self) -> float:
+        """J, where it ends."""
+        return self._loss(self.X @ self.w, self.b) + self._penalty(self.w)
+
+    def slopes(self, z: Vector, b: float | None = None) -> Vector:
+        """φ'(r) at the scores z."""
+        r = self.s * (z + (self.b if b is None else b)) - self.a
+        return np.asarray(expit(r)) if self.kappa == 0 else np.clip(r / self.kappa, self.low, self.high)
+
     def solve(self) -> tuple[Vector, Vector]:
+        """The weights and scores."""
         floor, last = 1e-3, np.inf
         for _ in range(100):
             z = self.X @ self.w

@@ -136,7 +136,11 @@ class Separable(Loss):
         off_plane = abs(kernels.dot(self.direction, alpha)) if self.bias else 0.0
         if outside > _FEASIBLE * box or off_plane > _FEASIBLE * plane:
             return np.inf
-        return kernels.dot(self.offset, alpha) + kernels.dot(self.c, self.phi_conjugate(self.slopes(alpha)))
+        return kernels.dot(self.offset, alpha) + self._mean_conjugate(alpha)
+
+    def _mean_conjugate(self, alpha: Vector) -> float:
+        """Σ c_i φ*(α_i/c_i)."""
+        return kernels.dot(self.c, self.phi_conjugate(self.slopes(alpha)))
 
     def slopes(self, alpha: Vector) -> Vector:
         """t = α/c, rounded into [low, high]; 0 for examples without weight."""
@@ -160,7 +164,7 @@ class Separable(Loss):
 
 def _labels(y: ArrayLike, name: str) -> Vector:
     labels = np.ascontiguousarray(y, dtype=np.float64)
-    if labels.ndim != 1 or not np.isin(labels, (-1.0, 1.0)).all():
+    if labels.ndim != 1 or not (np.abs(labels) == 1.0).all():
         raise InputError(f"{name} takes a vector of labels -1 and 1")
     return labels
 

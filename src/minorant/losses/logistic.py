@@ -22,12 +22,11 @@ from scipy.special import expit, xlog1py, xlogy
 
 from minorant import kernels
 from minorant.losses._separable import EPS, Separable
+from minorant.losses.base import Smoothed
 from minorant.losses.scalar import Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-    from minorant.losses.base import Smoothed
 
     Vector = NDArray[np.float64]
 
@@ -58,6 +57,18 @@ class Logistic(Separable):
         z = _prox(r, mu, r - mu * expit(r - 0.5 * mu))
         t = np.asarray(expit(z))
         return np.logaddexp(0.0, z) + (0.5 * mu) * (t * t), t
+
+    def smoothed(self, u: Vector, mu: float) -> Smoothed:
+        if mu:
+            return super().smoothed(u, mu)
+        bias, r = self._at_best_bias(u)
+        return Smoothed(self._mean(r), kernels.bends(True, (0.0, 0.0, 0.0, 1.0), 0.0, r, self.c, 1)[0], bias)
+
+    def _mean(self, r: Vector) -> float:
+        return kernels.logistic_loss(r, self.c)
+
+    def _mean_conjugate(self, alpha: Vector) -> float:
+        return kernels.logistic_conjugate(alpha, self.c)
 
     def phi_conjugate(self, t: Vector) -> Vector:
         return np.asarray(xlogy(t, t) + xlog1py(1.0 - t, -t))
@@ -101,19 +112,19 @@ class Logistic(Separable):
         """Where the slope Σ α_i logit(s t_i) of g(s α) vanishes."""
         if limit == np.inf:
             return 1.0
-        t = self.slopes(alpha)
-        largest = float(t.max())
-        if largest == 0.0:
+        largest = float(self.geometry.gradient(alpha).max())
+        if largest <= 0.0:
             return min(1.0, limit)
         most = min(limit, (1.0 - EPS) / largest)
-        a, t = alpha[t > 0], t[t > 0]
 
         def slope(s: float) -> float:
-            return kernels.dot(a, np.log(s * t) - np.log1p(-s * t))
+            return kernels.logistic_conjugate_slope(alpha, self.c, s)
 
         least = 1e-12 * most
-        if slope(most) <= 0.0 or slope(least) >= 0.0:
-            return most if slope(most) <= 0.0 else least
+        if slope(most) <= 0.0:
+            return most
+        if slope(least) >= 0.0:
+            return least
         return float(brentq(slope, least, most, xtol=1e-9 * most))
 
     def smoothed_divergence(self, p: Vector, at_p: Smoothed, q: Vector, at_q: Smoothed, mu: float) -> float:

@@ -40,14 +40,13 @@ class Csr(RowMatrix):
         return kernels.csr_dot(*self._arrays, w, self.threads)
 
     def tdot(self, alpha: Vector) -> Vector:
-        return self._tdot(self.data, alpha)
+        return kernels.csr_tdot(*self._arrays, alpha, self.shape[1], self.threads)
 
     def row_norms(self) -> Vector:
         return kernels.csr_row_norms(*self._arrays, self.threads)
 
     def column_norms(self, weights: Vector) -> Vector:
-        squares = np.square(self.data, dtype=np.float64)
-        return np.sqrt(self._tdot(squares, weights))
+        return kernels.csr_column_norms(*self._arrays, weights, self.shape[1], self.threads)
 
     def largest(self) -> float:
         return float(max(self.data.max(initial=0.0), -self.data.min(initial=0.0)))
@@ -55,9 +54,6 @@ class Csr(RowMatrix):
     def column_access(self) -> SparseColumns:
         """The columns, for solvers that work on some of them."""
         return SparseColumns(self.data, self.indices, self.indptr, self.shape)
-
-    def _tdot(self, data: NDArray[Any], alpha: Vector) -> Vector:
-        return kernels.csr_tdot(data, self.indices, self.indptr, alpha, self.shape[1], self.threads)
 
     @property
     def volume(self) -> int:
@@ -78,3 +74,9 @@ class Csr(RowMatrix):
 
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         return kernels.csr_sweeps(*self._arrays, *arguments)
+
+    def row_newton(self, *problem: Any) -> tuple[Vector, Vector, Vector, Vector]:
+        return kernels.csr_row_newton(*self._arrays, *problem)
+
+    def columns_newton(self, columns: NDArray[np.int64], *problem: Any) -> tuple[Vector, Vector, Vector, Vector]:
+        return kernels.csr_columns_newton(*self._arrays, self.shape[1], columns, *problem)

@@ -49,8 +49,7 @@ class Dense(RowMatrix):
         return kernels.dense_row_norms(self.rows, self.threads)
 
     def column_norms(self, weights: Vector) -> Vector:
-        squares = np.square(self.rows, dtype=np.float64)
-        return np.asarray(np.sqrt(squares @ weights if self.by_columns else weights @ squares))
+        return kernels.dense_column_norms(self.rows, self.by_columns, weights, self.threads)
 
     def largest(self) -> float:
         return float(max(self.rows.max(initial=0.0), -self.rows.min(initial=0.0)))
@@ -74,6 +73,9 @@ class Dense(RowMatrix):
 
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         return kernels.dense_sweeps(self.X, *arguments)
+
+    def row_newton(self, *problem: Any) -> tuple[Vector, Vector, Vector, Vector]:
+        return kernels.dense_row_newton(self.rows, self.by_columns, *problem)
 
     def column_access(self) -> DenseColumns:
         """The columns, for solvers that work on some of them."""

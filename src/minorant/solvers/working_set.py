@@ -4,11 +4,13 @@ Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round tak
 
     one product Aᵀα     for α = ∇g*(A w): the dual candidate, and the score |⟨a_j, α⟩ + l2 w_j| of every column,
     a working set       of the support of w and the columns with the highest scores,
-    its solution        by coordinate descent and Newton steps on these columns alone (`kernels`), to a tenth of its
-                        gap, or less; the product A w comes with it.
+    its solution        on these columns alone, to a tenth of its gap, or less; the product A w comes with it. Some
+                        hundreds of sparse columns are solved by proximal Newton on their products, others by
+                        coordinate descent and Newton steps (`kernels`).
 
-The first rounds use a greater l1, 0.3 times the highest score: far from the solution, scores for a small l1 name the
-wrong columns, and many. The losses are those with a curvature: quadratic, clipped or not, and logistic.
+The first rounds use a greater l1, a fraction of the highest score: far from the solution, scores for a small l1 name
+the wrong columns, and many. Where there are few columns altogether there are no sets (`few_columns`). The losses are
+those with a curvature: quadratic, clipped or not, and logistic.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from minorant.losses import Logistic
 from minorant.losses._piecewise import PiecewiseQuadratic
 from minorant.operators import Csr, Dense, stored
 from minorant.regularizers import L1, ElasticNet
+from minorant.solvers import few_columns
 from minorant.views import Candidates
 
 if TYPE_CHECKING:
@@ -38,10 +41,11 @@ if TYPE_CHECKING:
 
 __all__ = ["rounds", "suits"]
 
-_STAGE = 0.3  # the l1 of a round, at least, as a fraction of the highest score
-_FIRST = 100  # the columns of a working set, at least
+_STAGE = {Csr: 0.05, Dense: 0.3}  # the l1 of a round, at least, as a fraction of the highest score
+_FIRST = 50  # the columns of a working set, at least
 _GROWTH = 3  # the columns of a working set, at most, for each one that is in use, if so many have too high a score
 _PART = 0.1  # of the gap on a working set that is left to the next round
+_PRODUCTS = 500  # columns of compressed rows, at most, whose products are formed (`few_columns`)
 _WORK = 1e9  # multiplications before the driver has its say: less than a second
 _PATIENCE = 10  # rounds without a smaller gap: then rounding is reached
 
@@ -87,6 +91,8 @@ def rounds(problem: Problem, best: Best, tol: float) -> Iterator[Candidates]:
             f"Huber on a matrix; got {type(problem.regularizer).__name__} with {type(problem.loss).__name__}. "
             "Use solver='auto'"
         )
+    if few_columns.suits(parts.data):
+        return few_columns.newton_steps(parts.data, parts.loss, (parts.scalar, parts.l1, parts.l2), best, tol)
     return _rounds(problem, parts, parts.data.column_access(), best, tol)
 
 
@@ -98,12 +104,15 @@ def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, t
         slopes = A.T @ at.alpha
         yield Candidates(((w, image),), ((at.alpha, slopes),))
         score = np.abs(slopes + l2 * w)
-        stage = max(l1, _STAGE * float(score.max()))
+        stage = max(l1, _STAGE[type(parts.data)] * float(score.max()))
         columns = _choose(w, score, stage)
         stage, part = (l1, 0.0) if columns.size == w.size else (stage, _part(parts.data, columns.size))
         examples = loss.direction, loss.offset, loss.c, parts.scalar
-        limits = 0.3 * tol * abs(best.primal), part, _WORK
-        some, scores = access.solve(columns, *examples, stage, l2, loss.bias, w[columns], at.bias, *limits)
+        rest = stage, l2, loss.bias, w[columns], at.bias
+        if isinstance(parts.data, Csr) and columns.size <= _PRODUCTS:
+            some, scores, _, _ = parts.data.columns_newton(columns, *examples, *rest, 0.3 * tol, part, 100)
+        else:
+            some, scores = access.solve(columns, *examples, *rest, 0.3 * tol * abs(best.primal), part, _WORK)
         w = np.zeros(A.shape[1])
         w[columns] = some
         image = scores if loss.signs is None else loss.signs * scores
