@@ -151,31 +151,36 @@ struct Flips {
     }
 };
 
-// The gains of the positives, in order, and behind them those of the negatives, the last first; returns the
-// number of positives.
-inline std::size_t flip_gains(const Flips& flips, std::span<double> out) {
+// The number of positives; refuses scores that are not finite and labels other than ±1.
+inline std::size_t count_positives(std::span<const double> scores, std::span<const double> y) {
+    std::size_t positives = 0, good = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        positives += y[i] > 0;
+        good += (std::abs(scores[i]) <= DBL_MAX) & (std::abs(y[i]) == 1);
+    }
+    if (good == scores.size()) return positives;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        if (!std::isfinite(scores[i]))
+            throw InputError("scores must be finite; score " + std::to_string(i) + " is " +
+                             number(scores[i]));
+        if (std::abs(y[i]) != 1)
+            throw InputError("labels must be +1 or -1; label " + std::to_string(i) + " is " + number(y[i]));
+    }
+    return positives;
+}
+
+// The gains of the positives, in order, and behind them those of the negatives, the last first.
+inline void flip_gains(const Flips& flips, std::span<double> out) {
     const std::size_t n = flips.scores.size();
     std::size_t low = 0, high = n;
-    bool bad = false;
     flips.with_gains([&](auto gain) {
         for (std::size_t i = 0; i < n; ++i) {
             const bool positive = flips.y[i] > 0;
-            bad |= !(std::abs(flips.scores[i]) <= DBL_MAX) || std::abs(flips.y[i]) != 1;
             out[low] = out[high - 1] = gain(i);  // the place of the other class is still free
             low += positive;
             high -= !positive;
         }
     });
-    if (bad)
-        for (std::size_t i = 0; i < n; ++i) {
-            if (!std::isfinite(flips.scores[i]))
-                throw InputError("scores must be finite; score " + std::to_string(i) + " is " +
-                                 number(flips.scores[i]));
-            if (std::abs(flips.y[i]) != 1)
-                throw InputError("labels must be +1 or -1; label " + std::to_string(i) + " is " +
-                                 number(flips.y[i]));
-        }
-    return low;
 }
 
 // Where flips end: those of at least this gain are flipped, less the last `extra` of exactly this gain.
