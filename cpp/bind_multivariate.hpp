@@ -19,6 +19,7 @@
 #include "multivariate_scan.hpp"
 #include "multivariate_select.hpp"
 #include "multivariate_tree.hpp"
+#include "simplex_qp.hpp"
 
 namespace minorant {
 
@@ -148,6 +149,22 @@ inline void bind_multivariate(nanobind::module_& m) {
             return std::tuple(found.value, found.loss, std::move(shares));
         },
         "scores"_a.noconvert(), "y"_a.noconvert());
+    m.def(
+        "simplex_qp",
+        [](const Matrix<double>& Q, const Vector& d, const Matrix<double>& A, const Vector& r,
+           const Vector& start) {
+            const std::size_t m = d.size();
+            check_length("Q", Q.size(), m * m);
+            check_length("A", A.size(), m * r.size());
+            check_length("start", start.size(), m);
+            Result nu = fresh(r.size(), [](std::span<double>) {});
+            Result beta = fresh(m, [&](std::span<double> out) {
+                std::copy_n(start.data(), m, out.begin());
+                SimplexQp(view(Q), view(d), view(A), view(r)).maximize(out, std::span(nu.data(), r.size()));
+            });
+            return std::tuple(std::move(beta), std::move(nu));
+        },
+        "Q"_a.noconvert(), "d"_a.noconvert(), "A"_a.noconvert(), "r"_a.noconvert(), "start"_a.noconvert());
     m.def(
         "ranks",
         [](const Vector& x, const Vector& q, bool equal) {

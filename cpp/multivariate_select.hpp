@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "lanes.hpp"
 #include "multivariate_scan.hpp"
 #include "sum.hpp"
 
@@ -27,22 +28,22 @@ namespace minorant {
 class GainBins {
   public:
     explicit GainBins(std::span<const double> gains)
-        : gains_(gains), most_(std::clamp<std::size_t>(gains.size() / 16, 1, 2048)) {
+        : gains_(gains), most_(std::clamp<std::size_t>(gains.size() / 32, 1, 1024)), steps_(gains.size()) {
         const auto [low, high] = range(gains);
-        top_ = high;
-        const double steps = static_cast<double>(most_), width = high - low;
-        scale_ = width > 0 && std::isfinite(steps / width) ? steps / width : 0;
+        const double count = static_cast<double>(most_), width = high - low;
+        const double scale = width > 0 && std::isfinite(count / width) ? count / width : 0;
+        for (std::size_t i = 0; i < gains.size();
+             ++i)  // rounding is monotone: what is in a later step is less
+            steps_[i] = static_cast<std::uint16_t>(std::min((high - gains[i]) * scale, count - 1));
         std::vector<std::uint32_t> counts(most_);
         std::vector<double> sums(most_);
-        for (const double gain : gains) {
-            const std::size_t j = step(gain);
-            ++counts[j];
-            sums[j] += gain;
+        for (std::size_t i = 0; i < gains.size(); ++i) {
+            ++counts[steps_[i]];
+            sums[steps_[i]] += gains[i];
         }
+        bend_ = (scale > 0 ? 1 / scale : std::max(width, 0.0)) / 4 + 1e-15 * (std::abs(low) + std::abs(high));
         Sum total;
-        std::size_t rank = 0;
-        bend_ = (scale_ > 0 ? width / steps : std::max(width, 0.0)) / 4 +
-                1e-15 * (std::abs(low) + std::abs(high));
+        double rank = 0;
         for (std::size_t j = 0; j < most_; ++j) {
             if (counts[j] == 0) continue;
             step_.push_back(j);
@@ -59,16 +60,32 @@ class GainBins {
 
     std::size_t bins() const { return step_.size(); }
     // The number of gains before bin j, and their sum.
-    double rank(std::size_t j) const { return static_cast<double>(rank_[j]); }
+    double rank(std::size_t j) const { return rank_[j]; }
     double sum(std::size_t j) const { return sum_[j]; }
     // How far the sum may be above its chord within bin j.
-    double bend(std::size_t j) const { return bend_ * (rank(j + 1) - rank(j)); }
+    double bend(std::size_t j) const { return bend_ * (rank_[j + 1] - rank_[j]); }
+
+    // The gains of the bins from j to last, both included, are put together: one pass for many.
+    void gather(std::size_t j, std::size_t last) {
+        std::vector<double>& all = blocks_.emplace_back(static_cast<std::size_t>(rank_[last + 1] - rank_[j]));
+        std::vector<std::size_t> place(step_[last] - step_[j] + 1);
+        for (std::size_t k = j; k <= last; ++k) {
+            const auto begin = static_cast<std::size_t>(rank_[k] - rank_[j]);
+            place[step_[k] - step_[j]] = begin;
+            values_[k] = std::span(all).subspan(begin, static_cast<std::size_t>(rank_[k + 1] - rank_[k]));
+        }
+        for (std::size_t i = 0; i < gains_.size(); ++i) {
+            const std::size_t step = steps_[i] - step_[j];  // what is before j wraps around
+            if (step < place.size()) all[place[step]++] = gains_[i];
+        }
+    }
 
     // The sums of the largest 0, 1, ..., all gains of bin j.
     const std::vector<double>& sums(std::size_t j) {
         if (!sums_[j].empty()) return sums_[j];
-        if (values_[j].empty()) collect(j);
+        if (values_[j].empty()) gather(j, j);
         std::sort(values_[j].begin(), values_[j].end(), std::greater<>());
+        sums_[j].reserve(values_[j].size() + 1);
         sums_[j].push_back(0);
         for (const double gain : values_[j]) sums_[j].push_back(sums_[j].back() + gain);
         return sums_[j];
@@ -77,12 +94,12 @@ class GainBins {
     // The cut that leaves the k largest.
     Cut cut(std::size_t k) {
         if (k == 0) return {};
-        const auto j =
-            static_cast<std::size_t>(std::lower_bound(rank_.begin(), rank_.end(), k) - rank_.begin()) - 1;
+        const double count = static_cast<double>(k);
+        const auto edge = std::lower_bound(rank_.begin(), rank_.end(), count);
+        const auto j = static_cast<std::size_t>(edge - rank_.begin()) - 1;
         sums(j);
-        const auto& its = values_[j];
-        const auto last = its.begin() + static_cast<std::ptrdiff_t>(k - rank_[j] - 1);
-        const auto end = std::upper_bound(last, its.end(), *last, std::greater<>());
+        const auto last = values_[j].begin() + static_cast<std::ptrdiff_t>(count - rank_[j]) - 1;
+        const auto end = std::upper_bound(last, values_[j].end(), *last, std::greater<>());
         return {*last, static_cast<std::size_t>(end - last) - 1};
     }
 
@@ -91,44 +108,28 @@ class GainBins {
         double low, high;
     };
     static Range range(std::span<const double> gains) {
-        constexpr std::size_t kLanes = 8;
         double low[kLanes], high[kLanes];
         std::fill_n(low, kLanes, HUGE_VAL);
         std::fill_n(high, kLanes, -HUGE_VAL);
-        for (std::size_t i = 0; i < gains.size(); ++i) {
-            low[i % kLanes] = std::min(low[i % kLanes], gains[i]);
-            high[i % kLanes] = std::max(high[i % kLanes], gains[i]);
-        }
+        const auto take = [&](double gain, std::size_t lane) {
+            low[lane] = gain < low[lane] ? gain : low[lane];
+            high[lane] = gain > high[lane] ? gain : high[lane];
+        };
+        std::size_t i = 0;
+        for (; i + kLanes <= gains.size(); i += kLanes)
+            for (std::size_t lane = 0; lane < kLanes; ++lane) take(gains[i + lane], lane);
+        for (std::size_t lane = 0; i + lane < gains.size(); ++lane) take(gains[i + lane], lane);
         return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
-    }
-    // Rounding is monotone: what is in a later step is less.
-    std::size_t step(double gain) const {
-        return std::min(static_cast<std::size_t>((top_ - gain) * scale_), most_ - 1);
-    }
-    void collect(std::size_t j) {
-        if (++collected_ > 4) {  // all at once
-            std::vector<std::size_t> place(most_, 0);
-            for (std::size_t k = 0; k < bins(); ++k) {
-                place[step_[k]] = k;
-                if (sums_[k].empty()) values_[k].clear();
-            }
-            for (const double gain : gains_) {
-                const std::size_t k = place[step(gain)];
-                if (sums_[k].empty()) values_[k].push_back(gain);
-            }
-            return;
-        }
-        const std::size_t its = step_[j];
-        for (const double gain : gains_)
-            if (step(gain) == its) values_[j].push_back(gain);
     }
 
     std::span<const double> gains_;
-    std::size_t most_, collected_ = 0;
-    double top_ = 0, scale_ = 0, bend_ = 0;
-    std::vector<std::size_t> step_, rank_;
-    std::vector<double> sum_;
-    std::vector<std::vector<double>> values_, sums_;
+    std::size_t most_;
+    std::vector<std::uint16_t> steps_;
+    double bend_ = 0;
+    std::vector<std::size_t> step_;
+    std::vector<double> rank_, sum_;
+    std::vector<std::span<double>> values_;
+    std::vector<std::vector<double>> sums_, blocks_;
 };
 
 struct FLoss {
@@ -166,18 +167,33 @@ class Selection {
         coarse();
         std::vector<std::pair<std::size_t, std::size_t>> cells;
         double work = 0;
-        for (std::size_t k = 0; k < up_.bins(); ++k) {
-            if (std::max(bound_[k], bound_[k + 1]) + up_.bend(k) < best_.value - slack_) continue;
-            for (std::size_t l = 0; l < down_.bins(); ++l) {
-                const double corners = std::max(std::max(corner(k, l), corner(k, l + 1)),
-                                                std::max(corner(k + 1, l), corner(k + 1, l + 1)));
-                if (corners + up_.bend(k) + bend(k, k + 1, l) < best_.value - slack_) continue;
+        const std::size_t columns = down_.bins();
+        std::vector<double> first(columns + 1), second(columns + 1), most(columns);
+        for (std::size_t k = 0, known = up_.bins() + 1; k < up_.bins(); ++k) {
+            const double least = best_.value - slack_ - up_.bend(k);
+            if (std::max(bound_[k], bound_[k + 1]) < least) continue;
+            if (known == k)
+                first.swap(second);
+            else
+                corners(k, first);
+            corners(k + 1, second);
+            known = k + 1;
+            for (std::size_t l = 0; l < columns; ++l)
+                most[l] = std::max(std::max(first[l], first[l + 1]), std::max(second[l], second[l + 1])) +
+                          bend(k, k + 1, l);
+            for (std::size_t l = 0; l < columns; ++l) {
+                if (most[l] < least) continue;
                 cells.emplace_back(k, l);
-                const double rows = up_.rank(k + 1) - up_.rank(k),
-                             columns = down_.rank(l + 1) - down_.rank(l);
-                work += Loss::kConcave ? 2 * (rows + columns) : rows * columns;
+                const double rows = up_.rank(k + 1) - up_.rank(k), width = down_.rank(l + 1) - down_.rank(l);
+                work += Loss::kConcave ? 2 * (rows + width) : rows * width;
             }
-            if (work > 4 * (up_.rank(up_.bins()) + down_.rank(down_.bins()))) return false;
+            if (work > 4 * (up_.rank(up_.bins()) + down_.rank(columns))) return false;
+        }
+        if (!cells.empty()) {
+            const auto of_neg = [](const auto& a, const auto& b) { return a.second < b.second; };
+            const auto [left, right] = std::minmax_element(cells.begin(), cells.end(), of_neg);
+            up_.gather(cells.front().first, cells.back().first);
+            down_.gather(left->second, right->second);
         }
         for (const auto& [k, l] : cells) read(k, l);
         return true;
@@ -189,6 +205,10 @@ class Selection {
   private:
     double corner(std::size_t k, std::size_t l) const {
         return loss_(up_.rank(k), down_.rank(l)) + (up_.sum(k) + down_.sum(l));
+    }
+    void corners(std::size_t k, std::vector<double>& out) const {
+        const double b = up_.rank(k), sum = up_.sum(k);
+        for (std::size_t l = 0; l < out.size(); ++l) out[l] = loss_(b, down_.rank(l)) + (sum + down_.sum(l));
     }
     // Of the values between two corners of bin l, for b from the rank of k to that of k2.
     double bend(std::size_t k, std::size_t k2, std::size_t l) const {

@@ -12,6 +12,7 @@ positive as the measure asks for (ROC area: as there are positives).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -211,7 +212,7 @@ def _iterate(
     began, products = perf_counter(), A.products
     least, improved = np.inf, 0
     for primal, dual in bundle.steps():
-        used = A.products - products
+        used = A.products - products + math.ceil(bundle.partial)
         trace.append(Progress(len(trace) + 1, perf_counter() - began, used, primal, dual, 0.0, 0.0))
         stop = run.callback is not None and run.callback(row, trace[-1])
         gap = primal - dual

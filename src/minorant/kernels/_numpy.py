@@ -44,6 +44,7 @@ from minorant.kernels._numpy_newton import (
     excess,
 )
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
+from minorant.kernels._numpy_simplex_qp import simplex_qp
 from minorant.kernels._numpy_tree import PoissonTree
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ __all__ = [
     "hinge",
     "ranks",
     "simplex_blocks",
+    "simplex_qp",
     "smoothed_hinge",
     "solve_dense_columns",
     "swapped_pairs",
