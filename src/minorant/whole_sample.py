@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["MeasureCertificate", "MeasureFit", "fit_measure", "ranks"]
+__all__ = ["MeasureCertificate", "MeasureFit", "fit_measure", "ranks", "repetitions"]
 
+_COPIES = 1000  # of an example, on the average
 _PATIENCE = 1000  # iterations without a smaller gap: rounding
 _NAMES: dict[type[Measure], str] = {
     ErrorRate: "error_rate",
@@ -160,20 +161,21 @@ def fit_measure(
 ) -> MeasureFit:
     """Fit a linear classifier for a measure, one class against the rest where there are more than two.
 
-    C multiplies n times the risk: λ = 1/(C n). `sample_weight` has whole numbers: so many copies of a row. `start` has
-    the coef and the biases of another fit. `line_search=False` is the plain one-slack cutting plane.
+    C multiplies n times the risk: λ = 1/(C n). `sample_weight` has whole numbers: so many copies of a row; or whole
+    multiples of its smallest one, n being their sum. `start` has the coef and the biases of another fit.
+    `line_search=False` is the plain one-slack cutting plane.
     """
     run = run or Run()
     announce_pure_kernels()
     A, labels = Counting(as_linear_map(X, run.threads)), np.asarray(y)
     check_memory(*A.shape)
-    index = _repetitions(sample_weight)
+    index, unit = repetitions(sample_weight)
     used = labels if index is None else labels[index]
     classes = np.unique(used)
     if classes.size < 2:
         found = f"y has only one class: {classes.tolist()[0]!r}" if classes.size else "there are no examples"
         raise InputError(f"a classifier needs examples of two classes or more; {found}")
-    lam, free = inverse_strength(C, float(used.size)), fit_intercept and not ranks(which)
+    lam, free = inverse_strength(C, unit * float(used.size)), fit_intercept and not ranks(which)
     certificates: list[MeasureCertificate] = []
     traces: list[tuple[Progress, ...]] = []
     intercepts: list[float] = []
@@ -275,15 +277,31 @@ def _certificate(
     )
 
 
-def _repetitions(sample_weight: Vector | None) -> NDArray[np.int64] | None:
+def repetitions(sample_weight: Vector | None) -> tuple[NDArray[np.int64] | None, float]:
+    """The rows, each as often as its weight says, and the weight of a copy.
+
+    Real weights would make the table one of real numbers, and the worst labeling a knapsack problem: which examples
+    fill the weight b? Copies keep it a sort, and are exact. So weights are whole numbers, or whole multiples of one.
+    """
     if sample_weight is None or (sample_weight == 1).all():
-        return None
-    if not ((sample_weight >= 0).all() and (sample_weight == np.round(sample_weight)).all()):
+        return None, 1.0
+    unit = 1.0
+    if not (sample_weight == np.round(sample_weight)).all():
+        unit = float(sample_weight[sample_weight > 0].min(initial=np.inf))
+    counts = np.round(sample_weight / unit)
+    if not ((sample_weight >= 0).all() and np.allclose(counts * unit, sample_weight, rtol=1e-9, atol=0)):
         raise InputError(
-            "sample_weight must have whole numbers, at least 0: a measure of the whole sample counts examples, and an "
-            "example of weight m counts as m copies. Round the weights, after scaling them if they are small"
+            "sample_weight must have whole numbers, at least 0, or whole multiples of its smallest weight: a measure of "
+            "the whole sample counts examples, and an example of weight m counts as m copies; with other weights, the "
+            "worst labeling is a knapsack problem that cannot be solved exactly. Round the weights, after scaling them "
+            "if they are small; for the error rate, LinearSVC takes any weights"
         )
-    return np.repeat(np.arange(sample_weight.size), sample_weight.astype(np.int64))
+    if counts.sum() > _COPIES * sample_weight.size:
+        raise InputError(
+            f"sample_weight asks for {counts.sum():.3g} copies of {sample_weight.size} examples, more than {_COPIES} each: "
+            "divide the weights, and round them"
+        )
+    return np.repeat(np.arange(sample_weight.size), counts.astype(np.int64)), unit
 
 
 def _check_ends(which: Measure, y: Vector) -> None:
