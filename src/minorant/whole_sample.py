@@ -291,15 +291,15 @@ def repetitions(sample_weight: Vector | None) -> tuple[NDArray[np.int64] | None,
     counts = np.round(sample_weight / unit)
     if not ((sample_weight >= 0).all() and np.allclose(counts * unit, sample_weight, rtol=1e-9, atol=0)):
         raise InputError(
-            "sample_weight must have whole numbers, at least 0, or whole multiples of its smallest weight: a measure of "
-            "the whole sample counts examples, and an example of weight m counts as m copies; with other weights, the "
-            "worst labeling is a knapsack problem that cannot be solved exactly. Round the weights, after scaling them "
+            "sample_weight must have whole numbers, at least 0, or whole multiples of its smallest weight: a measure "
+            "of the whole sample counts examples, and an example of weight m counts as m copies; with other weights, "
+            "the worst labeling is a knapsack problem that cannot be solved exactly. Round the weights, after scaling them "
             "if they are small; for the error rate, LinearSVC takes any weights"
         )
     if counts.sum() > _COPIES * sample_weight.size:
         raise InputError(
-            f"sample_weight asks for {counts.sum():.3g} copies of {sample_weight.size} examples, more than {_COPIES} each: "
-            "divide the weights, and round them"
+            f"sample_weight asks for {counts.sum():.3g} copies of {sample_weight.size} examples, more than {_COPIES} "
+            "each: divide the weights, and round them"
         )
     return np.repeat(np.arange(sample_weight.size), counts.astype(np.int64)), unit
 

@@ -17,7 +17,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 
-from minorant.errors import InputError
 from minorant.estimators._base import SOLVING, LinearClassifier, log_progress, sample_weights, validated, warn_if_open
 from minorant.linear import Run
 from minorant.machine import resolve_threads
