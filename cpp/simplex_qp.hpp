@@ -50,9 +50,14 @@ class GrowingFactor {
         }
     }
 
+    // ⟨b, (L Lᵀ)⁻¹ b⟩
+    double square(std::vector<double> b) const {
+        forward(b);
+        return dot(b.data(), b.data(), b.size());
+    }
+
     void solve(std::vector<double>& b) const {
-        for (std::size_t i = 0; i < size(); ++i)
-            b[i] = (b[i] - dot(rows_[i].data(), b.data(), i)) / rows_[i][i];
+        forward(b);
         for (std::size_t i = size(); i-- > 0;) {
             b[i] /= rows_[i][i];
             for (std::size_t j = 0; j < i; ++j) b[j] -= rows_[i][j] * b[i];
@@ -60,6 +65,11 @@ class GrowingFactor {
     }
 
   private:
+    void forward(std::vector<double>& b) const {
+        for (std::size_t i = 0; i < size(); ++i)
+            b[i] = (b[i] - dot(rows_[i].data(), b.data(), i)) / rows_[i][i];
+    }
+
     std::vector<std::vector<double>> rows_;
 };
 
@@ -68,10 +78,10 @@ class SimplexQp {
     SimplexQp(std::span<const double> Q, std::span<const double> d, std::span<const double> A,
               std::span<const double> r)
         : Q_(Q), d_(d), A_(A), r_(r), m_(d.size()), e_(r.size()) {
-        double largest = 0;
-        for (std::size_t j = 0; j < m_; ++j) largest = std::max(largest, Q[j * m_ + j]);
-        for (const double value : d) largest = std::max(largest, std::abs(value));
-        scale_ = std::max(largest, 1e-300);
+        double curved = 1e-300, straight = 1e-300;
+        for (std::size_t j = 0; j < m_; ++j) curved = std::max(curved, Q[j * m_ + j]);
+        for (const double value : d) straight = std::max(straight, std::abs(value));
+        scale_ = std::sqrt(curved) * std::sqrt(straight);  // of either size alone, it would hide the other
     }
 
     // β is feasible, before and after; ν receives the multipliers of the equations.
@@ -92,14 +102,13 @@ class SimplexQp {
                     double& value = beta[support_[i]];
                     value = i == first ? 0 : std::max(value + room * (target[i] - value), 0.0);
                 }
-                factor_.remove(first);
-                support_.erase(support_.begin() + static_cast<std::ptrdiff_t>(first));
+                leave(first);
                 continue;
             }
             for (std::size_t i = 0; i < support_.size(); ++i) beta[support_[i]] = target[i];
-            const std::size_t best = worst_violation(beta, nu);
-            if (best == m_) break;
-            enter(best);
+            const Violation worst = worst_violation(beta, nu);
+            if (worst.index == m_) break;
+            if (!exchange(worst, beta)) enter(worst.index);
         }
         double total = 0;
         for (const double value : beta) total += value;
@@ -107,21 +116,60 @@ class SimplexQp {
     }
 
   private:
+    struct Violation {
+        std::size_t index;
+        double excess;
+    };
+
     double equation(std::size_t i, std::size_t j) const { return A_[i * m_ + j]; }
     double entry(std::size_t i, std::size_t j) const {  // of H
         double value = Q_[i * m_ + j];
         for (std::size_t k = 0; k < e_; ++k) value += scale_ * equation(k, i) * equation(k, j);
         return value;
     }
+    std::vector<double> row(std::size_t j) const {
+        std::vector<double> values;
+        for (const std::size_t i : support_) values.push_back(entry(j, i));
+        values.push_back(entry(j, j));
+        return values;
+    }
     void enter(std::size_t j) {
-        std::vector<double> row;
-        for (const std::size_t i : support_) row.push_back(entry(j, i));
-        row.push_back(entry(j, j));
-        factor_.append(std::move(row), 1e-13 * scale_);
+        std::vector<double> values = row(j);
+        const double least = 1e-13 * values.back();
+        factor_.append(std::move(values), least);
         support_.push_back(j);
     }
+    void leave(std::size_t i) {
+        factor_.remove(i);
+        support_.erase(support_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
 
-    // Q_SS β + A_Sᵀ ν = d_S,  A_S β = r,  refined once.
+    // A column that depends on those of S takes their place until the first is used up: there is next to no
+    // curvature on the way, and the equality problem with all of them would be decided by rounding.
+    bool exchange(const Violation& worst, std::span<double> beta) {
+        std::vector<double> share = row(worst.index);
+        const double whole = share.back();
+        share.pop_back();
+        const double curvature = whole - factor_.square(share);
+        if (curvature > 1e-9 * whole) return false;
+        factor_.solve(share);
+        std::size_t first = support_.size();
+        double room = HUGE_VAL;
+        for (std::size_t i = 0; i < share.size(); ++i)
+            if (share[i] > 0 && beta[support_[i]] < room * share[i])
+                first = i, room = beta[support_[i]] / share[i];
+        if (first == support_.size() || room * curvature > worst.excess) return false;
+        for (std::size_t i = 0; i < share.size(); ++i) {
+            double& value = beta[support_[i]];
+            value = i == first ? 0 : std::max(value - room * share[i], 0.0);
+        }
+        beta[worst.index] = room;
+        leave(first);
+        enter(worst.index);
+        return true;
+    }
+
+    // Q_SS β + A_Sᵀ ν = d_S,  A_S β = r,  refined.
     std::vector<double> equality(std::span<double> nu) const {
         const std::size_t k = support_.size();
         std::vector<std::vector<double>> rows(e_, std::vector<double>(k));
@@ -131,7 +179,7 @@ class SimplexQp {
         for (auto& column : columns) factor_.solve(column);
         std::vector<double> beta(k, 0.0);
         std::fill(nu.begin(), nu.end(), 0.0);
-        for (int round = 0; round < 2; ++round) {
+        for (int round = 0; round < 3; ++round) {
             std::vector<double> first(k), second(r_.begin(), r_.end());
             for (std::size_t i = 0; i < k; ++i) {
                 const double* row = Q_.data() + support_[i] * m_;
@@ -178,20 +226,28 @@ class SimplexQp {
         }
     }
 
-    std::size_t worst_violation(std::span<const double> beta, std::span<const double> nu) const {
-        std::vector<double> excess(d_.begin(), d_.end());
+    Violation worst_violation(std::span<const double> beta, std::span<const double> nu) const {
+        // With the size of what is added, which says how much of it is rounding.
+        std::vector<double> excess(d_.begin(), d_.end()), size(m_);
+        for (std::size_t j = 0; j < m_; ++j) size[j] = std::abs(d_[j]);
+        const auto subtract = [&](std::size_t j, double term) {
+            excess[j] -= term;
+            size[j] += std::abs(term);
+        };
         for (const std::size_t i : support_)
-            for (std::size_t j = 0; j < m_; ++j) excess[j] -= beta[i] * Q_[i * m_ + j];
+            for (std::size_t j = 0; j < m_; ++j) subtract(j, beta[i] * Q_[i * m_ + j]);
         for (std::size_t q = 0; q < e_; ++q)
-            for (std::size_t j = 0; j < m_; ++j) excess[j] -= nu[q] * equation(q, j);
+            for (std::size_t j = 0; j < m_; ++j) subtract(j, nu[q] * equation(q, j));
         for (const std::size_t i : support_) excess[i] = -HUGE_VAL;
-        const auto best = std::max_element(excess.begin(), excess.end());
-        return *best > 1e-13 * scale_ ? static_cast<std::size_t>(best - excess.begin()) : m_;
+        std::size_t best = m_;
+        for (std::size_t j = 0; j < m_; ++j)
+            if (excess[j] > 1e-14 * size[j] && (best == m_ || excess[j] > excess[best])) best = j;
+        return {best, best == m_ ? 0.0 : excess[best]};
     }
 
     std::span<const double> Q_, d_, A_, r_;
     std::size_t m_, e_;
-    double scale_;
+    double scale_;  // ρ
     std::vector<std::size_t> support_;
     GrowingFactor factor_;
 };

@@ -21,7 +21,7 @@ import numpy as np
 
 from minorant import checker
 from minorant.certificate import Certificate, Status, relative
-from minorant.checker_measures import bias_bound, check_measure
+from minorant.checker_measures import bias_bound, check_measure, claim_rounding
 from minorant.driver import Progress
 from minorant.errors import InputError
 from minorant.kernels import dot
@@ -115,10 +115,21 @@ class MeasureCertificate(Certificate):
         size = n if self.index is None else self.index.size
         flips = (flips.unpack(size) for flips in self.law.flips)
         verdict = check_measure(data, signs, self.w, self.bias, self.law.weights, flips, self._claim(), self.index)
-        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual)]
+        least = self._rounding(data, signs) / max(verdict.primal, abs(verdict.dual), 1e-300)
+        rounding = max(checker.ROUNDING, least)
+        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual, rounding)]
         if problems:
             raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
         return verdict
+
+    def _rounding(self, X: Any, signs: Vector) -> float:
+        used = signs if self.index is None else signs[self.index]
+        n_pos, reach = int((used > 0).sum()), 0.0
+        if self.free:
+            norms = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
+            longest = float(np.sqrt(norms.max()))
+            reach = bias_bound(self.primal, self.lam, longest, n_pos, used.size - n_pos, self._claim())
+        return claim_rounding(X, self.w, self.bias, self.alpha, reach, self.lam)
 
     def _claim(self) -> dict[str, Any]:
         return _claim(self.measure, self.lam, self.free)
@@ -293,8 +304,8 @@ def repetitions(sample_weight: Vector | None) -> tuple[NDArray[np.int64] | None,
         raise InputError(
             "sample_weight must have whole numbers, at least 0, or whole multiples of its smallest weight: a measure "
             "of the whole sample counts examples, and an example of weight m counts as m copies; with other weights, "
-            "the worst labeling is a knapsack problem that cannot be solved exactly. Round the weights, after scaling them "
-            "if they are small; for the error rate, LinearSVC takes any weights"
+            "the worst labeling is a knapsack problem that cannot be solved exactly. Round the weights, after scaling "
+            "them if they are small; for the error rate, LinearSVC takes any weights"
         )
     if counts.sum() > _COPIES * sample_weight.size:
         raise InputError(
