@@ -167,7 +167,7 @@ def test_several_modes(which):
         s, y = bimodal(rng, n, which, mu)
         truth = by_recursion(s, y, None, mu, which)
         seen += modes(truth[3]) > 1
-        got = multivariate_marginals(s, y, which, mu=mu)
+        got = multivariate_marginals(s, y, which, mu=mu, method="tree")
         assert errors(got, truth, n, mu) <= max(1e-9, got.bound)
         assert got.bound <= 1e-11
     assert seen >= 1
@@ -182,7 +182,7 @@ def test_the_bound_is_a_bound(trim, tiles, monkeypatch):
     for _ in range(4):
         n, mu = int(rng.integers(130, 200)), float(10.0 ** rng.uniform(-2, -0.5))
         s, y = bimodal(rng, n, FBeta(1.0), mu)
-        got = multivariate_marginals(s, y, "f1", mu=mu, trim=trim)
+        got = multivariate_marginals(s, y, "f1", mu=mu, trim=trim, method="tree")
         error = errors(got, by_recursion(s, y, None, mu, FBeta(1.0)), n, mu)
         assert error <= max(1e-9, got.bound)
         missed += error > 1e-3
@@ -203,7 +203,7 @@ def test_long_double_recursion_of_thousands(seed):
             s, y = bimodal(rng, y.size, which, mu)
         truth = by_recursion(s, y, weights, mu, which)
         for trim in (1e-20, 1e-60, 1e-120):
-            got = multivariate_marginals(s, y, which, mu=mu, weights=weights, trim=trim)
+            got = multivariate_marginals(s, y, which, mu=mu, weights=weights, trim=trim, method="tree")
             assert errors(got, truth, y.size, mu) <= max(1e-9, got.bound)
 
 
