@@ -140,13 +140,11 @@ inline void bind_multivariate(nanobind::module_& m) {
             const nanobind::capsule owner(memory.release(),
                                           [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
             // NumPy sorts whole numbers with vector instructions
-            nanobind::cast(
-                nanobind::ndarray<nanobind::numpy, std::int64_t, nanobind::ndim<1>>(keys.data(), {n}, owner))
-                .attr("sort")();
-            Swapped found{};
-            Result shares = fresh(
-                n, [&](std::span<double> out) { found = swapped_pairs(view(scores), view(y), keys, out); });
-            return std::tuple(found.value, found.loss, std::move(shares));
+            nanobind::object array = nanobind::cast(
+                nanobind::ndarray<nanobind::numpy, std::int64_t, nanobind::ndim<1>>(keys.data(), {n}, owner));
+            array.attr("sort")();
+            const Swapped found = without_gil([&] { return swapped_pairs(view(scores), view(y), keys); });
+            return std::tuple(found.value, found.loss, nanobind::object(array.attr("view")("float64")));
         },
         "scores"_a.noconvert(), "y"_a.noconvert());
     m.def(

@@ -11,8 +11,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
+#include "error.hpp"
 #include "sum.hpp"
 
 namespace minorant {
@@ -55,18 +57,20 @@ struct Swapped {
 // The mean of [1 - (s_i - s_j)]₊ over pairs, the share of pairs where it is not 0, and the same share of the
 // pairs of each example. For sorted keys.
 inline Swapped swapped_pairs(std::span<const double> scores, std::span<const double> y,
-                             std::span<std::int64_t> keys, std::span<double> out) {
+                             std::span<std::int64_t> keys) {
     const PairKeys all(scores, y);
     const std::size_t n = keys.size();
+    if (n > UINT32_MAX) throw InputError("pairs of more than 4 billion examples are too many");
     std::size_t n_pos = 0;
     for (const std::int64_t key : keys) n_pos += PairKeys::positive(key);
     const double m = static_cast<double>(n_pos), l = static_cast<double>(n - n_pos);
     std::size_t before = 0, behind = n - n_pos;  // positives before, negatives behind
     std::uint64_t swapped = 0;
+    const auto swaps = std::make_unique_for_overwrite<std::uint32_t[]>(n);
     const auto settle = [&](std::int64_t key) {
         const bool positive = PairKeys::positive(key);
         const std::size_t count = positive ? behind : before;  // a choice, no branch: classes come at random
-        out[all.index(key)] = static_cast<double>(count) / (positive ? l : m);
+        swaps[all.index(key)] = static_cast<std::uint32_t>(count);
         swapped += positive ? count : 0;
     };
     const auto pass = [&](std::int64_t key) {
@@ -100,8 +104,10 @@ inline Swapped swapped_pairs(std::span<const double> scores, std::span<const dou
     for (std::size_t i = 0; i < n;) {
         double of_pos = 0, of_neg = 0;
         for (const std::size_t end = std::min(n, i + 64); i < end; ++i) {
-            const double gain = out[i] * (scores[i] - center);
             const bool positive = y[i] > 0;
+            const double share = static_cast<double>(swaps[i]) / (positive ? l : m);
+            const double gain = share * (scores[i] - center);
+            keys[i] = std::bit_cast<std::int64_t>(share);
             of_pos += positive ? gain : 0.0;
             of_neg += positive ? 0.0 : gain;
         }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "lanes.hpp"
 #include "sum.hpp"
 
 namespace minorant {
@@ -151,14 +153,18 @@ struct Flips {
     }
 };
 
+// How many labels are positive, and how many examples have a finite score and a label ±1.
+MINORANT_CLONES inline std::array<double, 2> label_counts(const double* s, const double* y, std::size_t n) {
+    return lane_sums<2>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double finite = std::abs(s[i]) <= DBL_MAX ? 1.0 : 0.0;
+        return std::array<double, 2>{y[i] > 0 ? 1.0 : 0.0, std::abs(y[i]) == 1 ? finite : 0.0};
+    });
+}
+
 // The number of positives; refuses scores that are not finite and labels other than ±1.
 inline std::size_t count_positives(std::span<const double> scores, std::span<const double> y) {
-    std::size_t positives = 0, good = 0;
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-        positives += y[i] > 0;
-        good += (std::abs(scores[i]) <= DBL_MAX) & (std::abs(y[i]) == 1);
-    }
-    if (good == scores.size()) return positives;
+    const auto [positives, good] = label_counts(scores.data(), y.data(), scores.size());
+    if (good == static_cast<double>(scores.size())) return static_cast<std::size_t>(positives);
     for (std::size_t i = 0; i < scores.size(); ++i) {
         if (!std::isfinite(scores[i]))
             throw InputError("scores must be finite; score " + std::to_string(i) + " is " +
@@ -166,7 +172,7 @@ inline std::size_t count_positives(std::span<const double> scores, std::span<con
         if (std::abs(y[i]) != 1)
             throw InputError("labels must be +1 or -1; label " + std::to_string(i) + " is " + number(y[i]));
     }
-    return positives;
+    return static_cast<std::size_t>(positives);
 }
 
 // The gains of the positives, in order, and behind them those of the negatives, the last first.
