@@ -7,8 +7,8 @@ DATA_DIR has one folder a set, with LIBSVM text in it (.xz, .gz, .bz2 or plain).
 with and without the line search, on one thread, and share everything else; seconds are those of a whole fit, with the
 final check. A pass is a product with X and one with its transpose; what reads some of the rows counts for their share.
 A run that reaches the limit of time counts with that time, so that its ratio is a lower bound. Also: the oracles at a
-million scores, against sorting them. The constants of the line search and of the averages were chosen on a9a, ijcnn1,
-w8a and reuters_moneyfx, the plain method has none: only mammography was not looked at. Writes results/multivariate.md.
+million scores, against sorting them. The constants of the line search and of the averages were chosen on these sets,
+none of them held out; the plain method has none. Writes results/multivariate.md.
 """
 
 from __future__ import annotations
