@@ -1,16 +1,25 @@
 // The oracles of whole-sample measures, with the signatures of src/minorant/kernels/_numpy_multivariate.py.
 #pragma once
 
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "bind.hpp"
 #include "multivariate_couple.hpp"
+#include "multivariate_pairs.hpp"
 #include "multivariate_rank.hpp"
 #include "multivariate_scan.hpp"
+#include "multivariate_select.hpp"
 #include "multivariate_tree.hpp"
+#include "simplex_qp.hpp"
 
 namespace minorant {
 
@@ -74,21 +83,86 @@ inline void bind_tree(nanobind::module_& m) {
             "r"_a.noconvert());
 }
 
+// (value, b, c, what is flipped), or None where it is better to sort.
+using Selected = std::optional<std::tuple<double, std::size_t, std::size_t, Result>>;
+
+template <class Loss>
+Selected selected(const Loss& loss, const Flips& all, const Vector& gains, std::size_t n_pos) {
+    check_length("gains", gains.size(), all.scores.size());
+    if (n_pos > gains.size()) throw InputError("n_pos must be at most the number of gains");
+    const std::span<const double> both = view(gains);
+    Selection<Loss> selection(loss, both.first(n_pos), both.subspan(n_pos));
+    if (!without_gil([&] { return selection.find(); })) return std::nullopt;
+    const auto& [value, b, c] = selection.best();
+    Result flipped = fresh(gains.size(), [&](std::span<double> out) {
+        flip_from(all, selection.cut_pos(), selection.cut_neg(), out);
+    });
+    return std::tuple(value, b, c, std::move(flipped));
+}
+
+inline void bind_select(nanobind::module_& m) {
+    using namespace nanobind::literals;
+    m.def(
+        "f_select",
+        [](const Vector& scores, const Vector& y, const Vector& weights, const Vector& gains,
+           std::size_t n_pos, double beta2) {
+            return selected(FLoss{beta2, static_cast<double>(n_pos)}, flips(scores, y, weights), gains,
+                            n_pos);
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "gains"_a.noconvert(), "n_pos"_a,
+        "beta2"_a);
+    m.def(
+        "gmean_select",
+        [](const Vector& scores, const Vector& y, const Vector& weights, const Vector& gains,
+           std::size_t n_pos) {
+            const double m = static_cast<double>(n_pos), l = static_cast<double>(gains.size()) - m;
+            return selected(GMeanLoss{m, l}, flips(scores, y, weights), gains, n_pos);
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert(), "gains"_a.noconvert(), "n_pos"_a);
+}
+
 inline void bind_multivariate(nanobind::module_& m) {
     using namespace nanobind::literals;
     bind_tree(m);
+    bind_select(m);
     m.def(
         "swapped_pairs",
-        [](const Vector& scores, const Vector& y, const Vector& pos, const Vector& neg) {
-            check_length("y", y.size(), scores.size());
-            if (pos.size() == 0 || neg.size() == 0) throw InputError("pairs need examples of both classes");
-            Swapped found{};
-            Result shares = fresh(scores.size(), [&](std::span<double> out) {
-                found = swapped_pairs(view(scores), view(y), view(pos), view(neg), out);
-            });
-            return std::tuple(found.value, found.loss, std::move(shares));
+        [](const Vector& scores, const Vector& y) {
+            const std::size_t n = scores.size();
+            check_length("y", y.size(), n);
+            const auto positive = [](double sign) { return sign > 0; };
+            if (std::none_of(y.data(), y.data() + n, positive) ||
+                std::all_of(y.data(), y.data() + n, positive))
+                throw InputError("pairs need examples of both classes");
+            auto memory = std::make_unique_for_overwrite<std::int64_t[]>(n);
+            const std::span<std::int64_t> keys(memory.get(), n);
+            without_gil([&] { PairKeys(view(scores), view(y)).fill(keys); });
+            const nanobind::capsule owner(memory.release(),
+                                          [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
+            // NumPy sorts whole numbers with vector instructions
+            nanobind::object array = nanobind::cast(
+                nanobind::ndarray<nanobind::numpy, std::int64_t, nanobind::ndim<1>>(keys.data(), {n}, owner));
+            array.attr("sort")();
+            const Swapped found = without_gil([&] { return swapped_pairs(view(scores), view(y), keys); });
+            return std::tuple(found.value, found.loss, nanobind::object(array.attr("view")("float64")));
         },
-        "scores"_a.noconvert(), "y"_a.noconvert(), "pos"_a.noconvert(), "neg"_a.noconvert());
+        "scores"_a.noconvert(), "y"_a.noconvert());
+    m.def(
+        "simplex_qp",
+        [](const Matrix<double>& Q, const Vector& d, const Matrix<double>& A, const Vector& r,
+           const Vector& start) {
+            const std::size_t m = d.size();
+            check_length("Q", Q.size(), m * m);
+            check_length("A", A.size(), m * r.size());
+            check_length("start", start.size(), m);
+            Result nu = fresh(r.size(), [](std::span<double>) {});
+            Result beta = fresh(m, [&](std::span<double> out) {
+                std::copy_n(start.data(), m, out.begin());
+                SimplexQp(view(Q), view(d), view(A), view(r)).maximize(out, std::span(nu.data(), r.size()));
+            });
+            return std::tuple(std::move(beta), std::move(nu));
+        },
+        "Q"_a.noconvert(), "d"_a.noconvert(), "A"_a.noconvert(), "r"_a.noconvert(), "start"_a.noconvert());
     m.def(
         "ranks",
         [](const Vector& x, const Vector& q, bool equal) {
@@ -118,12 +192,17 @@ inline void bind_multivariate(nanobind::module_& m) {
         "n_pos"_a, "n_neg"_a, "kappa"_a, "p"_a.noconvert(), "b_first"_a, "b_center"_a, "b_theta"_a,
         "q"_a.noconvert(), "c_first"_a, "c_center"_a, "c_theta"_a, "covered"_a.noconvert());
     m.def(
+        "count_positives",
+        [](const Vector& scores, const Vector& y) {
+            check_length("y", y.size(), scores.size());
+            return without_gil([&] { return count_positives(view(scores), view(y)); });
+        },
+        "scores"_a.noconvert(), "y"_a.noconvert());
+    m.def(
         "flip_gains",
         [](const Vector& scores, const Vector& y, const Vector& weights) {
             const Flips all = flips(scores, y, weights);
-            std::size_t n_pos = 0;
-            Result gains = fresh(scores.size(), [&](std::span<double> out) { n_pos = flip_gains(all, out); });
-            return std::tuple(std::move(gains), n_pos);
+            return fresh(scores.size(), [&](std::span<double> out) { flip_gains(all, out); });
         },
         "scores"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert());
     m.def(

@@ -9,8 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "sum.hpp"
-
 namespace minorant {
 
 class Ranks {
@@ -81,52 +79,6 @@ inline void ranks(std::span<const double> x, std::span<const double> q, bool equ
         known.count(q.subspan(i, size), equal, counts);
         for (std::size_t k = 0; k < size; ++k) out[i + k] = static_cast<double>(counts[k]);
     }
-}
-
-struct Swapped {
-    double value, loss;
-};
-
-// The mean of [1 - (s_i - s_j)]₊ over pairs of a positive i and a negative j, the share of pairs where it is
-// not 0, and the same share of the pairs of each example. For the sorted scores of both classes.
-inline Swapped swapped_pairs(std::span<const double> scores, std::span<const double> y,
-                             std::span<const double> pos, std::span<const double> neg,
-                             std::span<double> out) {
-    // Both sides of a pair ask one question, s_i - 1 < s_j, as it is rounded: else a pair at its kink could
-    // be swapped for one of them and not for the other.
-    std::vector<double> shifted(pos.begin(), pos.end());
-    for (double& s : shifted) s -= 1;
-    const Ranks of_pos(shifted), of_neg(neg);
-    const double m = static_cast<double>(pos.size()), l = static_cast<double>(neg.size());
-    const double center = pos[pos.size() / 2];  // what all scores have in common cancels
-    Sum share, up, down;
-    double cuts[2][Ranks::kTogether];
-    std::size_t who[2][Ranks::kTogether], counts[Ranks::kTogether], size[2] = {0, 0};
-    const auto flush = [&](bool positive) {
-        const std::span<const double> q(cuts[positive], size[positive]);
-        (positive ? of_neg : of_pos).count(q, positive, counts);
-        double some = 0, gain = 0;
-        for (std::size_t k = 0; k < q.size(); ++k) {
-            const std::size_t i = who[positive][k];
-            out[i] = positive ? static_cast<double>(neg.size() - counts[k]) / l
-                              : static_cast<double>(counts[k]) / m;
-            some += out[i];
-            gain += out[i] * (scores[i] - center);
-        }
-        if (positive) share.add(some);
-        (positive ? up : down).add(gain);
-        size[positive] = 0;
-    };
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-        const bool positive = y[i] > 0;
-        std::size_t& at = size[positive];
-        cuts[positive][at] = positive ? scores[i] - 1 : scores[i];
-        who[positive][at] = i;
-        if (++at == Ranks::kTogether) flush(positive);
-    }
-    flush(false);
-    flush(true);
-    return {share.value() / m + (down.value() / l - up.value() / m), share.value() / m};
 }
 
 }  // namespace minorant

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cfloat>
 #include <cmath>
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "error.hpp"
+#include "lanes.hpp"
 #include "sum.hpp"
 
 namespace minorant {
@@ -151,31 +153,40 @@ struct Flips {
     }
 };
 
-// The gains of the positives, in order, and behind them those of the negatives, the last first; returns the
-// number of positives.
-inline std::size_t flip_gains(const Flips& flips, std::span<double> out) {
+// How many labels are positive, and how many examples have a finite score and a label ±1.
+MINORANT_CLONES inline std::array<double, 2> label_counts(const double* s, const double* y, std::size_t n) {
+    return lane_sums<2>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double finite = std::abs(s[i]) <= DBL_MAX ? 1.0 : 0.0;
+        return std::array<double, 2>{y[i] > 0 ? 1.0 : 0.0, std::abs(y[i]) == 1 ? finite : 0.0};
+    });
+}
+
+// The number of positives; refuses scores that are not finite and labels other than ±1.
+inline std::size_t count_positives(std::span<const double> scores, std::span<const double> y) {
+    const auto [positives, good] = label_counts(scores.data(), y.data(), scores.size());
+    if (good == static_cast<double>(scores.size())) return static_cast<std::size_t>(positives);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        if (!std::isfinite(scores[i]))
+            throw InputError("scores must be finite; score " + std::to_string(i) + " is " +
+                             number(scores[i]));
+        if (std::abs(y[i]) != 1)
+            throw InputError("labels must be +1 or -1; label " + std::to_string(i) + " is " + number(y[i]));
+    }
+    return static_cast<std::size_t>(positives);
+}
+
+// The gains of the positives, in order, and behind them those of the negatives, the last first.
+inline void flip_gains(const Flips& flips, std::span<double> out) {
     const std::size_t n = flips.scores.size();
     std::size_t low = 0, high = n;
-    bool bad = false;
     flips.with_gains([&](auto gain) {
         for (std::size_t i = 0; i < n; ++i) {
             const bool positive = flips.y[i] > 0;
-            bad |= !(std::abs(flips.scores[i]) <= DBL_MAX) || std::abs(flips.y[i]) != 1;
             out[low] = out[high - 1] = gain(i);  // the place of the other class is still free
             low += positive;
             high -= !positive;
         }
     });
-    if (bad)
-        for (std::size_t i = 0; i < n; ++i) {
-            if (!std::isfinite(flips.scores[i]))
-                throw InputError("scores must be finite; score " + std::to_string(i) + " is " +
-                                 number(flips.scores[i]));
-            if (std::abs(flips.y[i]) != 1)
-                throw InputError("labels must be +1 or -1; label " + std::to_string(i) + " is " +
-                                 number(flips.y[i]));
-        }
-    return low;
 }
 
 // Where flips end: those of at least this gain are flipped, less the last `extra` of exactly this gain.

@@ -27,7 +27,7 @@ from minorant.checker import ROUNDING, Triplets, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["check_measure", "risk"]
+__all__ = ["check_measure", "claim_rounding", "risk"]
 
 
 def table_loss(claim: Mapping[str, Any], b: Any, c: Any, n_pos: int, n_neg: int) -> Any:
@@ -184,3 +184,16 @@ def bias_bound(J: float, lam: float, longest: float, n_pos: int, n_neg: int, cla
     ends = table_loss(claim, np.array([n_pos, 0]), np.array([0, n_neg]), n_pos, n_neg)
     least = min(n_pos, n_neg) / (n_pos + n_neg)
     return (J + max(0.0, -float(ends.min()))) / (2.0 * least) + longest * math.sqrt(2.0 * max(J, 0.0) / lam)
+
+
+def claim_rounding(X: Any, w: Any, b: float, alpha: Any, reach: float, lam: float) -> float:
+    """What rounding may change of J and D, from the sizes of what is added: J may be tiny beside the scores.
+
+    `alpha` has the slopes for each row of X, `reach` is a bound of |b| at the optimum, 0 where b is not free.
+    """
+    X, w = abs(X), np.abs(np.asarray(w, dtype=np.float64))
+    scores = np.asarray(X @ w).ravel() + abs(b)
+    v = np.asarray(X.T @ np.abs(alpha)).ravel()
+    J = 1.0 + 0.5 * lam * float(w @ w) + 2.0 * float(scores.mean())
+    D = 1.0 + float(v @ w) + reach * float(np.abs(alpha).sum())
+    return 64.0 * float(np.finfo(np.float64).eps) * max(J, D)

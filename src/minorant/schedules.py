@@ -194,7 +194,7 @@ def _homotopy(problem: Problem, method: Solver, best: Best) -> Schedule:
     smallest = 1e-6 * mu
     center, x, L = best.alpha, Point(best.w, best.image), None
     while True:
-        view = PrimalView(problem, mu, center)
+        view = PrimalView(problem, mu, center if problem.loss.movable else None)
         gap, waited = best.gap, 0
         for state in _states(view, method, x, L, restart=method.restart):
             yield Step.of(view, state)

@@ -12,6 +12,7 @@ positive as the measure asks for (ROC area: as there are positives).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ import numpy as np
 
 from minorant import checker
 from minorant.certificate import Certificate, Status, relative
-from minorant.checker_measures import bias_bound, check_measure
+from minorant.checker_measures import bias_bound, check_measure, claim_rounding
 from minorant.driver import Progress
 from minorant.errors import InputError
 from minorant.kernels import dot
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["MeasureCertificate", "MeasureFit", "fit_measure", "ranks"]
+__all__ = ["MeasureCertificate", "MeasureFit", "fit_measure", "ranks", "repetitions"]
 
+_COPIES = 1000  # of an example, on the average
 _PATIENCE = 1000  # iterations without a smaller gap: rounding
 _NAMES: dict[type[Measure], str] = {
     ErrorRate: "error_rate",
@@ -113,10 +115,21 @@ class MeasureCertificate(Certificate):
         size = n if self.index is None else self.index.size
         flips = (flips.unpack(size) for flips in self.law.flips)
         verdict = check_measure(data, signs, self.w, self.bias, self.law.weights, flips, self._claim(), self.index)
-        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual)]
+        least = self._rounding(data, signs) / max(verdict.primal, abs(verdict.dual), 1e-300)
+        rounding = max(checker.ROUNDING, least)
+        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual, rounding)]
         if problems:
             raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
         return verdict
+
+    def _rounding(self, X: Any, signs: Vector) -> float:
+        used = signs if self.index is None else signs[self.index]
+        n_pos, reach = int((used > 0).sum()), 0.0
+        if self.free:
+            norms = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
+            longest = float(np.sqrt(norms.max()))
+            reach = bias_bound(self.primal, self.lam, longest, n_pos, used.size - n_pos, self._claim())
+        return claim_rounding(X, self.w, self.bias, self.alpha, reach, self.lam)
 
     def _claim(self) -> dict[str, Any]:
         return _claim(self.measure, self.lam, self.free)
@@ -159,20 +172,21 @@ def fit_measure(
 ) -> MeasureFit:
     """Fit a linear classifier for a measure, one class against the rest where there are more than two.
 
-    C multiplies n times the risk: λ = 1/(C n). `sample_weight` has whole numbers: so many copies of a row. `start` has
-    the coef and the biases of another fit. `line_search=False` is the plain one-slack cutting plane.
+    C multiplies n times the risk: λ = 1/(C n). `sample_weight` has whole numbers: so many copies of a row; or whole
+    multiples of its smallest one, n being their sum. `start` has the coef and the biases of another fit.
+    `line_search=False` is the plain one-slack cutting plane.
     """
     run = run or Run()
     announce_pure_kernels()
     A, labels = Counting(as_linear_map(X, run.threads)), np.asarray(y)
     check_memory(*A.shape)
-    index = _repetitions(sample_weight)
+    index, unit = repetitions(sample_weight)
     used = labels if index is None else labels[index]
     classes = np.unique(used)
     if classes.size < 2:
         found = f"y has only one class: {classes.tolist()[0]!r}" if classes.size else "there are no examples"
         raise InputError(f"a classifier needs examples of two classes or more; {found}")
-    lam, free = inverse_strength(C, float(used.size)), fit_intercept and not ranks(which)
+    lam, free = inverse_strength(C, unit * float(used.size)), fit_intercept and not ranks(which)
     certificates: list[MeasureCertificate] = []
     traces: list[tuple[Progress, ...]] = []
     intercepts: list[float] = []
@@ -211,7 +225,7 @@ def _iterate(
     began, products = perf_counter(), A.products
     least, improved = np.inf, 0
     for primal, dual in bundle.steps():
-        used = A.products - products
+        used = A.products - products + math.ceil(bundle.partial)
         trace.append(Progress(len(trace) + 1, perf_counter() - began, used, primal, dual, 0.0, 0.0))
         stop = run.callback is not None and run.callback(row, trace[-1])
         gap = primal - dual
@@ -274,15 +288,31 @@ def _certificate(
     )
 
 
-def _repetitions(sample_weight: Vector | None) -> NDArray[np.int64] | None:
+def repetitions(sample_weight: Vector | None) -> tuple[NDArray[np.int64] | None, float]:
+    """The rows, each as often as its weight says, and the weight of a copy.
+
+    Real weights would make the table one of real numbers, and the worst labeling a knapsack problem: which examples
+    fill the weight b? Copies keep it a sort, and are exact. So weights are whole numbers, or whole multiples of one.
+    """
     if sample_weight is None or (sample_weight == 1).all():
-        return None
-    if not ((sample_weight >= 0).all() and (sample_weight == np.round(sample_weight)).all()):
+        return None, 1.0
+    unit = 1.0
+    if not (sample_weight == np.round(sample_weight)).all():
+        unit = float(sample_weight[sample_weight > 0].min(initial=np.inf))
+    counts = np.round(sample_weight / unit)
+    if not ((sample_weight >= 0).all() and np.allclose(counts * unit, sample_weight, rtol=1e-9, atol=0)):
         raise InputError(
-            "sample_weight must have whole numbers, at least 0: a measure of the whole sample counts examples, and an "
-            "example of weight m counts as m copies. Round the weights, after scaling them if they are small"
+            "sample_weight must have whole numbers, at least 0, or whole multiples of its smallest weight: a measure "
+            "of the whole sample counts examples, and an example of weight m counts as m copies; with other weights, "
+            "the worst labeling is a knapsack problem that cannot be solved exactly. Round the weights, after scaling "
+            "them if they are small; for the error rate, LinearSVC takes any weights"
         )
-    return np.repeat(np.arange(sample_weight.size), sample_weight.astype(np.int64))
+    if counts.sum() > _COPIES * sample_weight.size:
+        raise InputError(
+            f"sample_weight asks for {counts.sum():.3g} copies of {sample_weight.size} examples, more than {_COPIES} "
+            "each: divide the weights, and round them"
+        )
+    return np.repeat(np.arange(sample_weight.size), counts.astype(np.int64)), unit
 
 
 def _check_ends(which: Measure, y: Vector) -> None:

@@ -105,10 +105,24 @@ def test_weights_are_copies():
         assert one.score(X, y, sample_weight=weight) == pytest.approx(
             one.score(np.repeat(X, weight, axis=0), np.repeat(y, weight))
         )
-    with pytest.raises(InputError, match="whole numbers"):
-        one.fit(X, y, sample_weight=weight + 0.5)
-    with pytest.raises(InputError, match="whole numbers"):
-        one.score(X, y, sample_weight=weight + 0.5)
+    uneven = weight + rng.random(60)
+    with pytest.raises(InputError, match="knapsack"):
+        one.fit(X, y, sample_weight=uneven)
+    with pytest.raises(InputError, match="knapsack"):
+        one.score(X, y, sample_weight=uneven)
+    with pytest.raises(InputError, match="copies of 60 examples"):
+        one.fit(X, y, sample_weight=np.where(y == y[0], 1e-7, 1.0))
+
+
+def test_weights_may_be_multiples_of_the_smallest():
+    X, y = drawn(n=60, share=0.4)
+    counts = 1.0 + np.arange(y.size) % 3
+    whole = MultivariateSVC("f1", C=0.25, tol=1e-8).fit(X, y, sample_weight=counts)
+    parts = MultivariateSVC("f1", C=1.0, tol=1e-8).fit(X, y, sample_weight=0.25 * counts)
+    np.testing.assert_allclose(whole.coef_, parts.coef_, rtol=1e-3)
+    assert whole.certificate_.primal == pytest.approx(parts.certificate_.primal, rel=1e-7)
+    parts.certificate_.verify(X, y)
+    assert whole.score(X, y, sample_weight=counts) == parts.score(X, y, sample_weight=0.25 * counts)
 
 
 def test_score_is_the_measure():

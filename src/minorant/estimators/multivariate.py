@@ -17,12 +17,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 
-from minorant.errors import InputError
 from minorant.estimators._base import SOLVING, LinearClassifier, log_progress, sample_weights, validated, warn_if_open
 from minorant.linear import Run
 from minorant.machine import resolve_threads
 from minorant.measures import FixedCount, Measure, ROCArea, measure
-from minorant.whole_sample import fit_measure
+from minorant.whole_sample import fit_measure, repetitions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -146,7 +145,9 @@ class MultivariateSVC(LinearClassifier):
         X : array or sparse matrix of shape (n, p)
         y : array of shape (n,), numbers or strings
         sample_weight : array of shape (n,), optional
-            Whole numbers: an example of weight m counts as m copies, one of weight 0 is left out.
+            Whole numbers: an example of weight m counts as m copies, one of weight 0 is left out. Or whole multiples
+            of the smallest weight, with n = Σ weights. Other weights are refused: the worst labeling would be a
+            knapsack problem, and no proof would be exact.
 
         Returns
         -------
@@ -189,10 +190,8 @@ class MultivariateSVC(LinearClassifier):
         predicted = self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
         index = np.arange(labels.size)
         if sample_weight is not None:
-            weight = np.asarray(sample_weight)
-            if not (weight == np.round(weight)).all():
-                raise InputError("sample_weight must have whole numbers: a measure of the whole sample counts examples")
-            index = np.repeat(index, weight.astype(np.int64))
+            copies, _ = repetitions(np.asarray(sample_weight, dtype=np.float64))
+            index = index if copies is None else copies
         rows = zip(self.classes_[1:] if self.classes_.size == 2 else self.classes_, columns.T, strict=True)
         values = [attained(which, labels[index] == c, predicted[index] == c, s[index]) for c, s in rows]
         return float(np.mean(values))

@@ -75,12 +75,12 @@ SparseStore32 = _core.SparseStore32
 SparseStore64 = _core.SparseStore64
 gather_dense = _core.gather_dense
 solve_dense_columns = _core.solve_dense_columns
-if native:  # without it the loop is that of `solvers.newton`
-    csr_newton = _core.csr_newton
-    dense_newton = _core.dense_newton
 dense_row_newton = _core.dense_row_newton
 csr_row_newton = _core.csr_row_newton
 logistic_loss = _core.logistic_loss
 logistic_conjugate = _core.logistic_conjugate
 logistic_conjugate_slope = _core.logistic_conjugate_slope
 csr_columns_newton = _core.csr_columns_newton
+if native:  # without it the loop is that of `solvers.newton`
+    csr_newton = _core.csr_newton
+    dense_newton = _core.dense_newton

@@ -19,14 +19,17 @@ from minorant.kernels._dot import dot
 from minorant.kernels._numpy_coordinate import SparseStore32, SparseStore64, gather_dense, solve_dense_columns
 from minorant.kernels._numpy_logistic import logistic_conjugate, logistic_conjugate_slope, logistic_loss
 from minorant.kernels._numpy_multivariate import (
+    count_positives,
     count_scan,
     couple_f,
     couple_gmean,
     f_scan,
+    f_select,
     flip_from,
     flip_gains,
     flip_top,
     gmean_scan,
+    gmean_select,
     ranks,
     swapped_pairs,
 )
@@ -44,6 +47,7 @@ from minorant.kernels._numpy_newton import (
 )
 from minorant.kernels._numpy_projections import box_plane, elastic_net_ball, entropic_cap, simplex_blocks
 from minorant.kernels._numpy_row_newton import csr_columns_newton, csr_row_newton, dense_row_newton
+from minorant.kernels._numpy_simplex_qp import simplex_qp
 from minorant.kernels._numpy_tree import PoissonTree
 
 if TYPE_CHECKING:
@@ -62,6 +66,7 @@ __all__ = [
     "bends",
     "box_plane",
     "check_csr",
+    "count_positives",
     "count_scan",
     "couple_f",
     "couple_gmean",
@@ -88,17 +93,20 @@ __all__ = [
     "entropic_cap",
     "excess",
     "f_scan",
+    "f_select",
     "flip_from",
     "flip_gains",
     "flip_top",
     "gather_dense",
     "gmean_scan",
+    "gmean_select",
     "hinge",
     "logistic_conjugate",
     "logistic_conjugate_slope",
     "logistic_loss",
     "ranks",
     "simplex_blocks",
+    "simplex_qp",
     "smoothed_hinge",
     "solve_dense_columns",
     "swapped_pairs",

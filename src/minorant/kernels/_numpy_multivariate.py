@@ -27,18 +27,20 @@ def _gains(scores: Vector, y: Vector, weights: Vector) -> Vector:
     return np.asarray(scale * (-y * scores))
 
 
-def flip_gains(scores: Vector, y: Vector, weights: Vector) -> tuple[Vector, int]:
-    """The gains of the positives, in order, then those of the negatives, the last first; the number of positives.
-
-    No weights: 1/n each. Refuses scores that are not finite and labels other than ±1.
-    """
+def count_positives(scores: Vector, y: Vector) -> int:
+    """The number of positives; refuses scores that are not finite and labels other than ±1."""
     for name, bad, values in (("scores", ~np.isfinite(scores), scores), ("labels", np.abs(y) != 1, y)):
         if bad.any():
             i = int(np.flatnonzero(bad)[0])
             allowed = "finite; score" if name == "scores" else "+1 or -1; label"
             raise InputError(f"{name} must be {allowed} {i} is {float(values[i])}")
+    return int((y > 0).sum())
+
+
+def flip_gains(scores: Vector, y: Vector, weights: Vector) -> Vector:
+    """The gains of the positives, in order, then those of the negatives, the last first. No weights: 1/n each."""
     gains = _gains(scores, y, weights)
-    return np.concatenate([gains[y > 0], gains[y < 0][::-1]]), int((y > 0).sum())
+    return np.concatenate([gains[y > 0], gains[y < 0][::-1]])
 
 
 def flip_top(scores: Vector, y: Vector, weights: Vector, pos: Vector, b: int, neg: Vector, c: int) -> Vector:
@@ -60,12 +62,13 @@ def ranks(x: Vector, q: Vector, equal: bool) -> Vector:
     return np.searchsorted(x, q, side="right" if equal else "left").astype(np.float64)
 
 
-def swapped_pairs(scores: Vector, y: Vector, pos: Vector, neg: Vector) -> tuple[float, float, Vector]:
+def swapped_pairs(scores: Vector, y: Vector) -> tuple[float, float, Vector]:
     """The mean of [1 - (s_i - s_j)]₊ over pairs of a positive i and a negative j, the share of those where it is not 0,
-    and the same share of the pairs of each example. For the sorted scores of both classes.
+    and the same share of the pairs of each example.
     """
     positive = y > 0
     p, n = scores[positive], scores[~positive]
+    pos, neg = np.sort(p), np.sort(n)
     shares = np.empty(y.size)
     shares[positive] = 1.0 - ranks(neg, p - 1.0, True) / neg.size
     shares[~positive] = ranks(pos - 1.0, n, False) / pos.size  # the same question as the positives', as it is rounded
@@ -78,6 +81,14 @@ def swapped_pairs(scores: Vector, y: Vector, pos: Vector, neg: Vector) -> tuple[
 def top_sums(ascending: Vector) -> Vector:
     """S(0), ..., S(n)."""
     return np.concatenate([[0.0], np.cumsum(ascending[::-1])])
+
+
+def f_select(scores: Vector, y: Vector, weights: Vector, gains: Vector, n_pos: int, beta2: float) -> None:
+    """The worst labeling for 1 - Fβ without a sort, or None: NumPy has nothing faster than its sort."""
+
+
+def gmean_select(scores: Vector, y: Vector, weights: Vector, gains: Vector, n_pos: int) -> None:
+    """The same for the geometric mean of the recalls."""
 
 
 def f_scan(pos: Vector, neg: Vector, beta2: float) -> Worst:

@@ -45,7 +45,10 @@ _SCANS = {"concave": concave_scan, "submodular": submodular_scan, "monotone": mo
 
 @dataclass(frozen=True)
 class Sample:
-    """Scores and labels that have been checked; gains of flips, of positives, then of negatives, the last first."""
+    """Scores and labels that have been checked; gains of flips, of positives, then of negatives, the last first.
+
+    The ROC area has no gains: it is a loss of pairs.
+    """
 
     scores: Vector
     y: Vector
@@ -97,8 +100,9 @@ def checked_sample(scores: ArrayLike, y: ArrayLike, weights: ArrayLike | None, w
             raise InputError(f"weights must have the shape of scores, {s.shape}; got {c.shape}")
         if not (np.isfinite(c).all() and (c >= 0).all() and c.any()):
             raise InputError("weights must be finite, at least 0, and not all 0")
-    gains, n_pos = _core.flip_gains(s, labels, c)
+    n_pos = _core.count_positives(s, labels)
     which.check(n_pos, s.size - n_pos)
+    gains = np.empty(0) if isinstance(which, ROCArea) else _core.flip_gains(s, labels, c)
     return Sample(s, labels, c, gains, n_pos)
 
 
@@ -152,12 +156,29 @@ def multivariate_max(
         value = float(np.maximum(pos, 0.0, out=pos).sum() + np.maximum(neg, 0.0, out=neg).sum())
         b, c = int(np.count_nonzero(pos)), int(np.count_nonzero(neg))
         return WorstLabeling(value, up * b + down * c, flipped, at)
+    found = _selected(which, at)
+    if found is not None:
+        value, b, c, flipped = found
+        return WorstLabeling(value, _loss(which, b, c, at), flipped, at)
     pos, neg = at.gains[: at.n_pos], at.gains[at.n_pos :]
     pos.sort()
     neg.sort()
     value, b, c = worst_table(which, pos, neg)
-    loss = float(which.loss(np.array([float(b)]), np.array([float(c)]), at.n_pos, at.n_neg)[0])
-    return WorstLabeling(value, loss, _core.flip_top(at.scores, at.y, at.weights, pos, b, neg, c), at)
+    flipped = _core.flip_top(at.scores, at.y, at.weights, pos, b, neg, c)
+    return WorstLabeling(value, _loss(which, b, c, at), flipped, at)
+
+
+def _selected(which: Measure, at: Sample) -> tuple[float, int, int, Vector] | None:
+    """The worst labeling without a sort, with b and c, where that is known to be faster."""
+    if isinstance(which, FBeta):
+        return _core.f_select(at.scores, at.y, at.weights, at.gains, at.n_pos, which.beta * which.beta)
+    if isinstance(which, GMean):
+        return _core.gmean_select(at.scores, at.y, at.weights, at.gains, at.n_pos)
+    return None
+
+
+def _loss(which: Measure, b: int, c: int, at: Sample) -> float:
+    return float(which.loss(np.array([float(b)]), np.array([float(c)]), at.n_pos, at.n_neg)[0])
 
 
 def worst_table(which: Measure, pos: Vector, neg: Vector) -> tuple[float, int, int]:

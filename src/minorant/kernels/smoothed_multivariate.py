@@ -43,7 +43,7 @@ if not TYPE_CHECKING:
     _core = core_or(_numpy)
 
 _RECURSION = 6000  # examples that the recursion takes, O(n²) in time and memory
-_FEW = 128  # examples for which it is the faster method
+_FEW = 400  # examples for which it is the faster method
 _METHODS = ("auto", "recursion", "tree")
 
 

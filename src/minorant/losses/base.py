@@ -45,8 +45,9 @@ class Loss(ABC):
 
     `size` is the length of u and α. `signs` tells how A is made of the data: A = diag(signs)·X, or X itself where it
     is None. `geometry` is the prox-function d of the smoothing, on the space of α; `radius` is its maximum over Q (inf
-    where Q is unbounded) and `curvature` the strong convexity of g with respect to it. Q contains 0, and with α every
-    s·α for 0 ≤ s ≤ 1; where it does not, `scale` is always 1.
+    where Q is unbounded) and `curvature` the strong convexity of g with respect to it; `movable` says that it may have
+    its center at any α, not at `start` alone. Q contains 0, and with α every s·α for 0 ≤ s ≤ 1; where it does not,
+    `scale` is always 1.
     """
 
     size: int
@@ -54,6 +55,7 @@ class Loss(ABC):
     geometry: Geometry
     signs: Vector | None = None
     curvature: float = 0.0
+    movable: bool = True
 
     @abstractmethod
     def value(self, u: Vector) -> float:

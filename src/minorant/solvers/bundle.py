@@ -8,8 +8,9 @@ highest of m cuts is a lower bound of J, by duality
     D = max over β ≥ 0, Σ β = 1, Σ β t = 0 of  Σ β Δ - ‖Σ β v‖²/2λ ,   at  w = -Σ β v/λ,  b = multiplier of Σ β t = 0.
 
 Plain: the next cut is the labeling at that (w, b). With a line search (default): J is minimized on the segment from the
-best point so far to (w, b), where scores are known and a labeling costs a sort; lines below J along the segment tell
-when to stop; the next cut is the labeling just beyond the minimum. An iteration is one product with X, one with Xᵀ.
+best point so far to (w, b), where scores are known and a labeling costs no product with X; lines below J along the
+segment tell when to stop, and every labeling on the way is a cut. An iteration is one product with X and one with Xᵀ;
+the other cuts read the rows where they differ from the one before.
 Where D needs many cuts it gets averages of labelings, too: every 0 ≤ z ≤ 1 that flips b positives and c negatives in
 all, in parts, is one of labelings with that table, of loss Δ(b, c); the z nearest to that of D, pulled by the scores.
 A free b starts at the minimum of J(0, ·), with a labeling of either slope there, so that D is finite at once.
@@ -24,6 +25,7 @@ import numpy as np
 
 from minorant.kernels import dense_dot, dense_tdot, dot, multivariate_max, project_capped_simplex
 from minorant.measures import ROCArea
+from minorant.operators import stored
 from minorant.solvers.simplex_qp import maximize
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bundle", "Flips", "Labelings", "WholeSample"]
 
-_SEARCH = 0.003  # of the gap: how exact the line search is
+_SEARCH = 0.01  # of the gap: how exact the line search is
 _TRIALS = 14  # labelings of a line search
 _MANY = 30  # cuts in use from which averages of labelings help more than they cost
 _PULL = 300.0  # μ in gaps, for such an average
@@ -53,6 +55,7 @@ class WholeSample:
     def __init__(self, A: LinearMap, y: Vector, measure: Measure, lam: float, free: bool, index: Any = None) -> None:
         self.A, self.measure, self.lam, self.free = A, measure, lam, free
         self._index = index
+        self.partial = 0.0  # products with some rows only, in shares of all rows
         self.y = y if index is None else y[index]
         self._slopes = self.worst(np.zeros(self.y.size)).sample.slopes(isinstance(measure, ROCArea))
 
@@ -71,9 +74,21 @@ class WholeSample:
 
     def image(self, g: Vector) -> Vector:
         """Xᵀ g."""
-        if self._index is not None:
-            g = np.bincount(self._index, weights=g, minlength=self.A.shape[0]).astype(np.float64)
-        return self.A.T @ g
+        return self.A.T @ self._rows(g)
+
+    def image_near(self, g: Vector, other: Vector, its_image: Vector) -> Vector:
+        """Xᵀ g from that of another: the rows where they differ are read."""
+        change = self._rows(g - other)
+        share = np.count_nonzero(change) / change.size
+        if share > 0.5:
+            return self.image(g)
+        self.partial += share
+        return its_image + stored(self.A).tdot(change)
+
+    def _rows(self, g: Vector) -> Vector:
+        if self._index is None:
+            return g
+        return np.bincount(self._index, weights=g, minlength=self.A.shape[0]).astype(np.float64)
 
 
 class Flips(NamedTuple):
@@ -129,18 +144,18 @@ class _Cuts:
         self.losses, self.slopes, self.beta = np.empty(0), np.empty(0), np.empty(0)
         self._idle = np.empty(0, dtype=np.int64)
         self.flips: list[Flips] = []
+        self._last = np.empty(0)  # the slopes of the last cut
 
-    def add(self, worst: WorstLabeling, z: Vector | None = None) -> None:
-        """The labeling, or z in its place: an average of labelings with the same table."""
-        z = worst.marginals if z is None else z
-        g = self._problem.gradient(z)
+    def add(self, loss: float, z: Vector, g: Vector, near: bool = False) -> None:
+        """What flips z of each example, with the slopes g in the scores; `near` the cut before."""
         m = self.losses.size
         if m == len(self._V):
             self._V = np.concatenate([self._V, np.empty_like(self._V)])
             self._gram = np.pad(self._gram, (0, m))
-        self._V[m] = self._problem.image(g)
-        self._gram[m, : m + 1] = self._gram[: m + 1, m] = dense_dot(self._V[: m + 1], self._V[m], 1)
-        self.losses = np.append(self.losses, worst.loss)
+        image = self._problem.image_near(g, self._last, self._V[m - 1]) if near else self._problem.image(g)
+        self._V[m], self._last = image, g
+        self._gram[m, : m + 1] = self._gram[: m + 1, m] = dense_dot(self._V[: m + 1], image, 1)
+        self.losses = np.append(self.losses, loss)
         self.slopes = np.append(self.slopes, g.sum())
         self.beta = np.append(self.beta, 0.0)
         self._idle = np.append(self._idle, 0)
@@ -189,10 +204,15 @@ class Bundle:
             scores = problem.scores(start[0]) + start[1]
             worst = problem.worst(scores)
             value = 0.5 * problem.lam * dot(start[0], start[0]) + worst.value
-            self._cuts.add(worst)
+            self._add(worst)
             if value < self.primal:
                 self.w, self.bias, self.primal = start[0], start[1], value
                 self._scores, self._worst = scores, worst
+
+    @property
+    def partial(self) -> float:
+        """Products with some of the rows only, in shares of all rows."""
+        return self._problem.partial
 
     def steps(self) -> Iterator[Step]:
         """Iterate for ever."""
@@ -206,20 +226,29 @@ class Bundle:
             scores = problem.scores(w) + bias
             if self._line_search:
                 beyond = self._search(w, bias, scores)
-                self._cuts.add(beyond)
-                if self.law.weights.size > _MANY and not beyond.pairs:
-                    self._cuts.add(beyond, self._nearest(beyond))
+                apart = self.primal - self.dual > 1e-14 * abs(self.primal)
+                if self.law.weights.size > _MANY and apart and not beyond.pairs:
+                    z = self._nearest(beyond)
+                    self._cuts.add(beyond.loss, z, problem.gradient(z))
                 continue
             worst = problem.worst(scores)
             self._take(1.0, w - self.w, bias - self.bias, scores - self._scores, worst)
-            self._cuts.add(worst)
+            self._add(worst)
+
+    def _add(self, worst: WorstLabeling, even: bool = False) -> None:
+        """The labeling; or the average of all with its table, which is as bad where scores are equal."""
+        z = worst.marginals
+        if even and not worst.pairs:
+            positive = self._problem.y > 0
+            z = np.where(positive, z[positive].mean(), z[~positive].mean() if not positive.all() else 0.0)
+        self._cuts.add(worst.loss, z, self._problem.gradient(z))
 
     def _begin(self) -> WorstLabeling:
         """The first cuts, at w = 0 and, where b is free, at the b that is best with it."""
         problem, zeros = self._problem, self._scores
         worst = problem.worst(zeros)
         if not problem.free:
-            self._cuts.add(worst)
+            self._add(worst, even=self._line_search)
             self._cuts.beta[:] = 1.0
             return worst
         sides: dict[bool, tuple[float, WorstLabeling]] = {}  # slope > 0: b, labeling
@@ -241,7 +270,7 @@ class Bundle:
         if len(sides) < 2:
             raise ArithmeticError("no labeling bounds the bias from one of the two sides")
         for _, cut in sides.values():
-            self._cuts.add(cut)
+            self._add(cut, even=self._line_search)
         slopes = np.abs(self._cuts.slopes)
         self._cuts.beta = slopes[::-1] / slopes.sum() if slopes.any() else np.array([0.5, 0.5])
         self.bias, best = min(sides.values(), key=lambda side: side[1].value)
@@ -261,16 +290,18 @@ class Bundle:
             self._scores = self._scores + t * ds
 
     def _search(self, w: Vector, bias: float, scores: Vector) -> WorstLabeling:
-        """Minimize J on the segment to (w, b), and return the labeling just beyond the minimum."""
+        """Minimize J on the segment to (w, b), with cuts on the way; the labeling just beyond the minimum."""
+        problem = self._problem
         dw, db, ds = w - self.w, bias - self.bias, scores - self._scores
-        line = _Line(self._problem.lam, self.w, dw)
-        line.add(0.0, self._worst.value, dot(self._problem.gradient(self._worst.marginals), ds))
-        best, beyond, first = (0.0, self.primal, self._worst), None, None
+        line = _Line(problem.lam, self.w, dw)
+        line.add(0.0, self._worst.value, dot(problem.gradient(self._worst.marginals), ds))
+        best, beyond = (0.0, self.primal, self._worst), None
         t, goal = self._guess, _SEARCH * (self.primal - self.dual)
-        for _ in range(_TRIALS):
-            worst = self._problem.worst(self._scores + t * ds)
-            first = first or worst
-            rising = line.add(t, worst.value, dot(self._problem.gradient(worst.marginals), ds))
+        for trial in range(_TRIALS):
+            worst = problem.worst(self._scores + t * ds)
+            g = problem.gradient(worst.marginals)
+            self._cuts.add(worst.loss, worst.marginals, g, near=trial > 0)
+            rising = line.add(t, worst.value, dot(g, ds))
             value = line.regularizer(t) + worst.value
             if value < best[1]:
                 best = t, value, worst
@@ -282,12 +313,10 @@ class Bundle:
             if best[1] - lowest <= goal or t == last:
                 break
         self._take(best[0], dw, db, ds, best[2])
-        if best[0]:
-            self._guess = min(1.0, 2.0 * best[0])
-            return beyond or best[2]
-        plain = self._guess == 1.0  # without progress, now and then the plain step, which closes the gap in the end
-        self._guess = 0.5 * self._guess if self._guess > _NEAR else 1.0
-        return (first if plain else beyond) or best[2]
+        # Without progress look nearer, and now and then at the end, which closes the gap in the end.
+        near = 2.0 * best[0] if best[0] else 0.5 * self._guess
+        self._guess = min(1.0, near) if near > _NEAR else 1.0
+        return beyond or best[2]
 
     def _nearest(self, worst: WorstLabeling) -> Vector:
         """Of what has the table of that labeling, max over z of ⟨z, gains⟩ - μ/2 ‖z - z̄‖², with z̄ that of the bound."""
