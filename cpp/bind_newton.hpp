@@ -16,7 +16,8 @@
 
 namespace minorant {
 
-using Shape = std::tuple<double, double, double, double>;  // kappa, tube, low, high
+using Shape = std::tuple<double, double, double, double>;               // kappa, tube, low, high
+using Rules = std::tuple<double, double, double, double, double, int>;  // the fields of NewtonRules
 using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
 // f(loss): the logistic one where `logistic`, else the piecewise quadratic one of that shape.
@@ -68,8 +69,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         "_newton",
         [rows](const X&... x, bool logistic, const Shape& shape, const Vector& c, const Vector& offset,
                const Vector& sign, double lam, bool bias, Mutable w, Mutable image, Mutable alpha,
-               Mutable dual_image, Mutable h, Mutable center, Mutable scalars, double shrink, double settled,
-               bool begin, double target, double budget, int threads) {
+               Mutable dual_image, Mutable h, Mutable center, Mutable scalars, const Rules& rules, bool begin,
+               double target, double budget, int threads) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();
             for (const auto& [name, size] : {std::pair{"c", c.size()},
@@ -90,7 +91,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             {
                 const nb::gil_scoped_release release;
                 done = with_loss(logistic, shape, [&](const auto& loss) {
-                    return Newton(examples, loss, p, NewtonRules{shrink, settled}, at)
+                    return Newton(examples, loss, p, std::make_from_tuple<NewtonRules>(rules), at)
                         .run(begin, target, budget);
                 });
             }
@@ -99,8 +100,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         },
         "logistic"_a, "shape"_a, "c"_a.noconvert(), "offset"_a.noconvert(), "sign"_a.noconvert(), "lam"_a,
         "bias"_a, "w"_a.noconvert(), "image"_a.noconvert(), "alpha"_a.noconvert(), "dual_image"_a.noconvert(),
-        "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "shrink"_a, "settled"_a,
-        "begin"_a, "target"_a, "budget"_a, "threads"_a);
+        "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "rules"_a, "begin"_a, "target"_a,
+        "budget"_a, "threads"_a);
     define(
         "_cholesky",
         [rows](const X&... x, const Vector& h, bool bordered, double lam, const Vector& g, int threads) {

@@ -32,6 +32,8 @@ struct NewtonProblem {
 struct NewtonRules {
     double shrink;   // of mu, when the center moves
     double settled;  // the center moves once the first part of the gap is at most this much of the second
+    double short_step, growth, unit;  // after so many steps shorter than this, mu grows, from 0 to this unit
+    int patience;
 };
 
 struct NewtonPoint {
@@ -111,15 +113,24 @@ class Newton {
         }
         double gap = excess_gap();
         do {
-            if (!at_.center.empty() && first_ <= rules_.settled * second_) recenter();
-            step();
+            if (at_.mu > 0 && first_ <= rules_.settled * second_) recenter();
+            short_ = step() < rules_.short_step ? short_ + 1 : 0;
+            if (!at_.center.empty() && short_ == rules_.patience) soften();
             look();
             gap = excess_gap();
         } while (gap > target && spent_ < budget);
+        refresh();
         return {gap, steps_, products_};
     }
 
   private:
+    // A w anew: many small changes of it have left their rounding.
+    void refresh() {
+        product(X_, at_.w, at_.image, p_.threads);
+        for (std::size_t i = 0; i < n_; ++i) at_.image[i] *= p_.sign[i];
+        ++products_;
+    }
+
     std::span<double> shifted() { return at_.center.empty() ? std::span(exact_) : std::span(r_); }
 
     // r as it is, and with what the moved center adds to it.
@@ -161,19 +172,31 @@ class Newton {
             first_ += gradient_[j] * gradient_[j];
         }
         first_ /= 2 * p_.lam;
-        second_ = at_.center.empty() ? 0.0 : excess(loss_, exact_, at_.alpha, p_.c);
+        second_ = at_.mu == 0 ? 0.0 : excess(loss_, exact_, at_.alpha, p_.c);
         return first_ + second_;
     }
 
-    void recenter() {
+    void to_center() {
         for (std::size_t i = 0; i < n_; ++i)
             at_.center[i] = p_.c[i] > 0 ? std::clamp(at_.alpha[i] / p_.c[i], loss_.low, loss_.high) : 0.0;
+    }
+
+    void recenter() {
+        to_center();
         at_.mu *= rules_.shrink;
         look();
         excess_gap();
     }
 
-    void step() {
+    // Short steps, one after another: the corners are too sharp. A loss without any is smoothed too then.
+    void soften() {
+        if (at_.mu == 0) to_center();
+        at_.mu = at_.mu > 0 ? rules_.growth * at_.mu : rules_.unit;
+        short_ = 0;
+    }
+
+    // Returns how far it went along the direction.
+    double step() {
         const std::size_t columns = at_.w.size();
         std::vector<double> d(size_);
         for (std::size_t j = 0; j < columns; ++j) d[j] = -gradient_[j];
@@ -194,6 +217,7 @@ class Newton {
         at_.bias += tau * lift;
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
         ++products_, ++steps_;
+        return tau;
     }
 
     // Overwrites -∇ with the step.
@@ -240,7 +264,7 @@ class Newton {
     std::vector<double> exact_, r_, signed_, gradient_, change_;
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;
-    int steps_ = 0, products_ = 0;
+    int steps_ = 0, products_ = 0, short_ = 0;
 };
 
 }  // namespace minorant

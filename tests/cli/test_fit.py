@@ -49,10 +49,10 @@ def test_more_than_two_classes(run, three):
 
 
 def test_stopped_before_tol(run, binary):
-    ran = run("fit", binary, "-o", "m", "--tol", "1e-9", "--max-iter", "5")
+    ran = run("fit", binary, "-o", "m", "--tol", "1e-9", "--max-iter", "5", "--solver", "agm-inf")
     assert ran.status == 3
     assert "Stopped at max_iter" in ran.out
-    assert run("fit", binary, "-o", "m", "--tol", "1e-14", "--max-time", "1e-9").status == 3
+    assert run("fit", binary, "-o", "m", "--tol", "1e-14", "--max-time", "1e-9", "--solver", "agm-inf").status == 3
     assert LinearModel.load("m").certificates[0]["status"] == "MAX_TIME"
 
 

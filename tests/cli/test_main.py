@@ -161,7 +161,7 @@ def call(self, row, progress):
         os.kill(os.getpid(), signal.SIGINT)
     return watched(self, row, progress)
 Watch.__call__ = call
-sys.exit(main(["fit", sys.argv[1], "-o", "m", "--tol", "1e-12", "--log", "log"]))
+sys.exit(main(["fit", sys.argv[1], "-o", "m", "--tol", "1e-12", "--log", "log", "--solver", "agm-inf"]))
 """
     ran = subprocess.run(
         [sys.executable, "-c", code, binary], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60

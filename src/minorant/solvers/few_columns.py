@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from minorant.certificate import Best
     from minorant.losses._separable import Separable
+    from minorant.operators import LinearMap
 
 __all__ = ["newton_steps", "suits"]
 
@@ -35,15 +36,22 @@ def suits(data: Csr | Dense) -> bool:
 
 
 def newton_steps(
-    data: Csr | Dense, loss: Separable, penalty: tuple[Any, ...], best: Best, tol: float
+    A: LinearMap, data: Csr | Dense, loss: Separable, penalty: tuple[Any, ...], best: Best, tol: float
 ) -> Iterator[Candidates]:
-    """The candidates of each round, from the best point known on; `penalty` is (scalar loss, l1, l2)."""
+    """The candidates of each round, from the best point known on; `penalty` is (scalar loss, l1, l2).
+
+    A is the map of the loss, and `data` what it stores.
+    """
     enough, last, waited = 0.9 * tol, best.gap, 0
     bias = float(loss.intercept(best.image)) if best.w.any() else 0.0
     while waited < _PATIENCE:
         examples = loss.direction, loss.offset, loss.c
         w, scores, e, slopes = data.row_newton(*examples, *penalty, loss.bias, best.w, bias, enough, _STEPS)
         image = scores if loss.signs is None else loss.signs * scores
-        yield Candidates(((w, image),), ((loss.direction * e, slopes),))
+        alpha = loss.direction * e
+        if loss.bias:  # onto the hyperplane, from which rounding has led it: where columns are large, that counts
+            alpha = loss.project(alpha)
+            slopes = A.T @ alpha
+        yield Candidates(((w, image),), ((alpha, slopes),))
         waited = 0 if best.gap < last else waited + 1
         last, enough, bias = best.gap, 0.1 * enough, float(loss.intercept(best.image))

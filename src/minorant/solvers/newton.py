@@ -1,8 +1,9 @@
 """Newton's method for linear models, on the primal smoothed around a center that moves.
 
-A loss without corners needs no smoothing: a few steps reach rounding. One with corners is smoothed at mu around the
-slopes t_c; once the smoothed problem is solved well enough, the center moves to the slopes found and mu shrinks. It is
-the proximal point method on the dual (see `schedules.py`), with each of its problems solved by semismooth Newton steps:
+A loss without corners needs no smoothing, unless its steps get short: a few reach rounding. One with corners is
+smoothed at mu around the slopes t_c; once the smoothed problem is solved well enough, the center moves to the slopes
+found and mu shrinks. It is the proximal point method on the dual (see `schedules.py`), with each of its problems solved
+by semismooth Newton steps:
 
     (λ I + Zᵀ H Z) d = -∇ ,    H = diag(c_i φ_mu''(r_i)),  zero outside of a band of examples,    Z = (X, 1)
 
@@ -37,6 +38,7 @@ __all__ = ["direct_cost", "newton", "step_by_step"]
 
 _SHRINK = 0.6  # of mu, when the center moves
 _SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
+_SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter than this: mu grows, corners are too sharp
 
 
 _ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
@@ -54,34 +56,35 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     scalars = np.array([mu, 0.0, _ITERATIONS])  # mu, the bias, and what conjugate gradients took last
     f, begin = e.scalar, True
     problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
+    rules = (_SHRINK, _SETTLED, _SHORT, _GROWTH, e.unit, _PATIENCE)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
         target = 0.9 * tol * best.primal
-        _, steps, products = e.matrix.newton(*problem, *point, _SHRINK, _SETTLED, begin, target, _BUDGET)
+        _, steps, products = e.matrix.newton(*problem, *point, rules, begin, target, _BUDGET)
         begin = False
-        e.A.dots += steps
-        e.A.tdots += products - steps
+        e.A.dots += steps + 1
+        e.A.tdots += products - steps - 1
         yield Candidates(((w.copy(), image.copy()),), ((alpha.copy(), v.copy()),)), float(scalars[0])
 
 
 def _smoothing(e: Examples, best: Best) -> tuple[float, Vector | None]:
-    """The first mu and center."""
-    if e.scalar.smooth:
+    """The first mu and center; the logistic loss never needs any."""
+    if e.scalar.logistic:
         return 0.0, None
-    return e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
+    return 0.0 if e.scalar.smooth else e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
 
 
 def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
     """The same, with candidates after each step."""
     w, image = best.w, best.image
     mu, center = _smoothing(e, best)
-    solve, bias = _Systems(e), 0.0
+    solve, bias, short = _Systems(e), 0.0, 0
     while True:
         at = e.slopes(image, mu, center, bias)
         v = e.A.T @ at.alpha
         yield Candidates(((w, image),), ((at.alpha, v),)), mu
         gradient = e.lam * w + v
-        if center is not None and dot(gradient, gradient) / (2.0 * e.lam) <= _SETTLED * e.excess(at):
+        if mu > 0 and dot(gradient, gradient) / (2.0 * e.lam) <= _SETTLED * e.excess(at):
             center, mu = e.t(at.alpha), _SHRINK * mu
             at = e.slopes(image, mu, center, at.bias)
             gradient = e.lam * w + e.A.T @ at.alpha
@@ -90,6 +93,11 @@ def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
         change = d_image + d_bias * e.scalar.direction if e.scalar.bias else d_image
         step = e.line(at, mu, change, e.lam * dot(w, d), e.lam * dot(d, d))
         w, image, bias = w + step * d, image + step * d_image, at.bias + step * d_bias
+        short = short + 1 if step < _SHORT else 0
+        if center is not None and short == _PATIENCE:
+            if mu == 0.0:
+                center = e.t(at.alpha)
+            mu, short = _GROWTH * mu or e.unit, 0
 
 
 class _Systems:

@@ -92,7 +92,9 @@ def rounds(problem: Problem, best: Best, tol: float) -> Iterator[Candidates]:
             "Use solver='auto'"
         )
     if few_columns.suits(parts.data):
-        return few_columns.newton_steps(parts.data, parts.loss, (parts.scalar, parts.l1, parts.l2), best, tol)
+        return few_columns.newton_steps(
+            problem.A, parts.data, parts.loss, (parts.scalar, parts.l1, parts.l2), best, tol
+        )
     return _rounds(problem, parts, parts.data.column_access(), best, tol)
 
 
