@@ -229,7 +229,7 @@ class Newton {
         const double direct = direct_cost(band, volume / n, columns);
         const double iteration = 4 * band / n * volume + 10 * columns;
         if (direct <= at_.iterations * iteration) {
-            spent_ += direct;
+            spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;
             const auto rows = support(at_.h);
             if (rows.size() >= size_) return solve_directly(X_, at_.h, p_.bias, p_.lam, d, p_.threads);
             if (products_of_rows_.empty() && n_ < size_ && n_ <= 1000) {

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["EPS", "Separable"]
+__all__ = ["EPS", "Separable", "on_plane"]
 
 EPS = float(np.finfo(np.float64).eps)
 _FEASIBLE = 1e-9  # relative violation of Q that still counts as rounding
@@ -147,8 +147,9 @@ class Separable(Loss):
         return np.asarray(np.clip(self.geometry.gradient(alpha), self.low, self.high))
 
     def project(self, alpha: Vector) -> Vector:
-        if not self.bias:
-            return np.clip(alpha, self._lower, self._upper)
+        inside = np.clip(alpha, self._lower, self._upper)
+        if not self.bias or on_plane(self.direction, inside):
+            return inside
         ones = np.ones(self.size)
         x, _, _ = kernels.box_plane(alpha, self._lower, self._upper, self.direction * self.used, 0.0, ones)
         return x
@@ -160,6 +161,11 @@ class Separable(Loss):
         """The best bias and the r at it."""
         r = u - self.offset
         return self.best_bias(r, mu) if self.bias else (0.0, r)
+
+
+def on_plane(s: Vector, alpha: Vector) -> bool:
+    """Whether ⟨s, α⟩ = 0 up to rounding, for s of -1 and 1."""
+    return abs(kernels.dot(s, alpha)) <= 8.0 * EPS * float(np.abs(alpha).sum())
 
 
 def _labels(y: ArrayLike, name: str) -> Vector:

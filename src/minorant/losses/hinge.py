@@ -21,6 +21,7 @@ import numpy as np
 from minorant import kernels
 from minorant.errors import InputError
 from minorant.geometry import WeightedEuclidean
+from minorant.losses._separable import on_plane
 from minorant.losses.base import Loss, Smoothed, normalized_weights
 from minorant.losses.scalar import Scalar
 
@@ -137,8 +138,9 @@ class Hinge(Loss):
         return -float(alpha.sum())
 
     def project(self, alpha: Vector) -> Vector:
-        if not self.bias:
-            return np.clip(alpha, 0.0, self.c)
+        inside = np.clip(alpha, 0.0, self.c)
+        if not self.bias or on_plane(self.y, inside):
+            return inside
         x, _, _ = kernels.box_plane(alpha, np.zeros(self.size), self.c, self.y, 0.0, np.ones(self.size))
         return x
 

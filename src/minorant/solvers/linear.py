@@ -62,6 +62,7 @@ def dual_coordinates(
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
     bias, enough, last, done, seen, seen_bias = 0.0, 0.0, best.gap, 0, 0, 0.0
+    began = best.relative_gap
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
     while True:
@@ -84,6 +85,8 @@ def dual_coordinates(
             yield Candidates(tuple(points), ((alpha, v),))
             enough = 0.95 * tol * best.primal * min(excess / best.gap, 1.3) if best.gap > 0 else 0.0
             seen, seen_bias = done, bias
+            average = log(began / best.relative_gap) / done if 0 < best.relative_gap < began else 0.0
+            ending = ending or stop(done, max(best.relative_gap, tol), average)  # with a bias the excess tells little
         if ending:
             return
 
