@@ -5,6 +5,7 @@
 //     d_i = 0 balance: the bias b with  Σ c_i φ_mu'(r_i + s_i b) s_i = 0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
@@ -151,12 +152,18 @@ double along(const Loss& loss, double mu, std::span<const double> r, std::span<c
     return start < 0 ? rising_root(line, 1.0, -accuracy * start) : 0.0;
 }
 
-// Up to 1e-13 of the whole weight: what is left of it is rounding to every caller.
+// What is rounding in Σ c_i φ_mu'(r_i) s_i, whatever the scale of the data; slopes with a bound are of its
+// size.
+inline double balanced(const Logistic&) { return 1e-13; }
+inline double balanced(const Piecewise& loss) {
+    return loss.kappa == 0 ? 1e-13 * std::max(-loss.low, loss.high) : 1e-15;
+}
+
 template <class Loss>
 double balance(const Loss& loss, double mu, std::span<const double> r, std::span<const double> s,
                std::span<const double> c, double guess, int threads) {
     Line line(loss, mu, r, s, c, 0.0, 0.0, threads);
-    return rising_root(line, guess, 1e-13);
+    return rising_root(line, guess, balanced(loss));
 }
 
 }  // namespace minorant

@@ -135,7 +135,8 @@ def balance(
     logistic: bool, shape: Shape, mu: float, r: Vector, s: Vector, c: Vector, guess: float, threads: int
 ) -> float:
     """The bias b with Σ c_i φ_mu'(r_i + s_i b) s_i = 0."""
-    return _rising_root(partial(_line, logistic, shape, mu, r, s, c, 0.0, 0.0), guess, 1e-13)
+    rounding = 1e-13 * max(-shape[2], shape[3]) if logistic or shape[0] == 0.0 else 1e-15
+    return _rising_root(partial(_line, logistic, shape, mu, r, s, c, 0.0, 0.0), guess, rounding)
 
 
 def _csr(data: Any, indices: Any, indptr: Any, size: int) -> Any:
