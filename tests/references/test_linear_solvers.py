@@ -140,6 +140,16 @@ def test_constant_targets(target, bias):
         assert result.certificate.status is Status.CERTIFIED, result.certificate
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("lam", [3e-5, 0.01, 1.0])
+def test_sweeps_that_end_exactly_at_the_optimum(lam, bias):
+    """Rows without a column in common: a sweep leaves nothing to do, and tol = 0 asks what is left."""
+    X, y = csr_array(np.eye(300)), np.where(np.arange(300) % 2, 1.0, -1.0)
+    result = solve(Problem(Hinge(y, bias=bias), X, L2(lam)), tol=0.0, max_iter=50)
+    assert result.certificate.status is Status.STALLED
+    assert result.certificate.relative_gap <= 1e-14
+
+
 def test_other_problems_are_refused_with_the_reason():
     X, y = np.eye(3), np.array([1.0, -1.0, 1.0])
     with pytest.raises(InputError, match="'newton' is for a mean of losses of examples with L2"):

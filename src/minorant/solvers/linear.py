@@ -99,5 +99,5 @@ def _newton(e: Examples, gap: float, tol: float) -> float:
     """The predicted cost of Newton's method."""
     iterations, digits = (40.0, 1.0) if e.scalar.logistic else (400.0, 3.0)  # corners make both hard to come by
     system = min(direct_cost(e, e.n // 2), iterations * (2.0 * e.matrix.volume + 10.0 * e.size))
-    steps = 3.0 + digits * max(log10(gap / max(tol, 1e-12)), 0.0)
+    steps = 3.0 + digits * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
     return steps * (system + 6.0 * e.matrix.volume + 45.0 * e.n) + _OVERHEAD
