@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minorant import InputError, Problem, Status, solve
+from minorant import InputError, Problem, Status, certify, solve
 from minorant.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -158,3 +158,26 @@ def test_other_problems_are_refused_with_the_reason():
         solve(Problem(Maximum(3), X, L2(0.1)), solver="dual-coordinates")
     with pytest.raises(InputError, match="leave smoothing and mu out"):
         solve(Problem(Hinge(y), X, L2(0.1)), solver="newton", smoothing="dual")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_lower_bound_is_that_of_the_point_returned(seed):
+    """Columns of any scale, a bias, L1: a dual point a little off the hyperplane would prove too much."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 40)) * 10.0 ** rng.uniform(-3, 3, size=40)
+    y = X @ rng.standard_normal(40) + rng.standard_normal(300)
+    problem = Problem(Huber(y, delta=0.7), X, L1(3e-6))
+    found = solve(problem, tol=1e-4, max_iter=200)
+    again = certify(problem, found.w, found.certificate.alpha)
+    assert found.certificate.dual == pytest.approx(again.dual, rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", [Hinge, partial(SmoothHinge, gamma=0.5)], ids=["hinge", "smooth hinge"])
+@pytest.mark.parametrize("seed", range(12))
+def test_few_wide_rows_of_unequal_columns(seed, loss):
+    """Steps at sharp corners are tiny there; mu has to grow."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((6, 42)) * 10.0 ** rng.uniform(-3, 3, size=42)
+    y = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
+    result = solve(Problem(loss(y), X, L2(0.05)), tol=1e-5, max_iter=20)
+    assert result.certificate.status is Status.CERTIFIED, result.certificate
