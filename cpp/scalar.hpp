@@ -31,7 +31,6 @@ struct Piecewise {
         const double v = soft(r), k = kappa + mu;
         return clip(v / (k > 1e-300 ? k : 1e-300));  // at a corner, one of its slopes
     }
-    MINORANT_INLINE double slope_near(double r, double mu, double) const { return slope(r, mu); }
     MINORANT_INLINE double bend(double r, double mu) const {
         const double k = kappa + mu > 1e-300 ? kappa + mu : 1e-300, t = soft(r) / k;
         const double inside = t > low && t < high ? 1 / k : 0.0;
