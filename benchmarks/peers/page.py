@@ -32,7 +32,8 @@ PROTOCOL = """\
   the best keep the single time of the sweep (~). A sweep is cut where a fit takes longer than ten times the best.
 - Best peer: the fastest that meets the target. †: none does, so the one that came closest counts, with its time at that
   point. *: it penalizes the bias, and is measured on that objective and its own J*. It counts; the
-  column "same bias" has the geometric mean without such peers.
+  column "same bias" has the geometric mean without such peers, "celer, skglm" that against
+  these two alone, with their least ratio.
 - J* is the lowest value ever returned; where the best lower bound known is more than 1e-7 (relative) below it, the row
   is marked ?.
 - ratio = best peer's time / ours. A row that we do not certify within the cap of {cap:g} s is "open" and a loss.
@@ -54,6 +55,16 @@ def write(campaign, options, out):
     (out / f"{stem}.md").write_text("\n".join(page(about, records, rows, options, stem)) + "\n")
     plot(rows, out / f"{stem}.svg")
     print(f"wrote {stem}.jsonl, {stem}.md, {stem}.svg: {len(records)} cells, {len(false)} false certificates")
+
+
+def symbol(spec):
+    """What a strength of the family is called."""
+    return "C" if spec.ratio == 0 else "λ/λmax"
+
+
+def strength(cell):
+    """The strength of a cell with its name."""
+    return f"{symbol(FAMILIES[cell['family']])} = {cell['strength']:g}"
 
 
 def slim(result):
@@ -92,20 +103,22 @@ def page(about, records, rows, options, stem):
         "",
         "## Summary",
         "",
-        "| problem | target | sets | rows | geometric mean | same bias | wins | losses | open | no peer | worst |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| problem | target | rows of | rows | geometric mean | same bias | celer, skglm | wins | losses | open "
+        "| no peer | worst |",
+        "|---" * 12 + "|",
     )
     groups = defaultdict(list)
     for r in rows:
-        for sets in ("all", r["split"]):
-            groups[r["cell"]["family"], r["target"], sets].append(r)
-    for family in FAMILIES:
+        for part in ("all", r["split"], strength(r["cell"])):
+            groups[r["cell"]["family"], r["target"], part].append(r)
+    for family, spec in FAMILIES.items():
         for target in TARGETS:
-            for sets in ("all", "tuning", "held out"):
-                a = aggregate(groups[family, target, sets])
+            for part in ("all", "tuning", "held out", *(f"{symbol(spec)} = {x:g}" for x in sorted(spec.strengths))):
+                a = aggregate(groups[family, target, part])
                 if a:
-                    cells = [NAMES[family], f"{target:.0e}", sets, a["rows"], f"**{a['mean']:.2f}**"]
-                    cells += [f"{a['same_mean']:.2f}", a["wins"], a["losses"], a["open"], a["unreached"]]
+                    cells = [NAMES[family], f"{target:.0e}", part, a["rows"], f"**{a['mean']:.2f}**"]
+                    cells += [f"{a['same_mean']:.2f}", f"{a['named_mean']:.2f} ({a['named_worst']:.2f})"]
+                    cells += [a["wins"], a["losses"], a["open"], a["unreached"]]
                     cells += [f"{a['worst']:.2f} ({a['worst_row']})"]
                     yield "| " + " | ".join(map(str, cells)) + " |"
     yield from ("", f"![ratios]({stem}.svg)", "")
@@ -113,11 +126,10 @@ def page(about, records, rows, options, stem):
         mine = [r for r in rows if r["cell"]["family"] == family]
         if not mine:
             continue
-        strength = "C" if spec.ratio == 0 else "λ/λmax"
         yield from (
             f"## {NAMES[family]}",
             "",
-            f"| set | {strength} | bias | target | ours, s | best peer, s | ratio | next peers, s |",
+            f"| set | {symbol(spec)} | bias | target | ours, s | best peer, s | ratio | next peers, s |",
             "|---|---|---|---|---|---|---|---|",
             *(line(r) for r in mine),
             "",

@@ -30,7 +30,7 @@ class Set:
 
 
 T, H = "tuning", "held out"
-COMP = (2, 3, 4, 5, 6)  # the comp.* groups
+COMP, REC = (2, 3, 4, 5, 6), (8, 9, 10, 11)  # the comp.* and the rec.* groups
 SETS = {
     s.name: s
     for s in (
@@ -76,6 +76,13 @@ SETS = {
         Set("low_2e6", "", "generated", T),
         Set("wide_1e6", "", "generated", T, "targets"),
         Set("wide_1e7", "", "generated", H, "targets"),
+        Set("mnist3", "mnist/train-images-idx3-ubyte.xz", "mnist", H, positive=(3,)),
+        Set("letter_m", "letter/letter.xz", "standardize", H, positive=(13,)),
+        Set("news_rec", "20newsgroups/20news_unigram_counts.train.xz", "counts", H, positive=REC),
+        Set("news20_12", "news20_multiclass/news20.xz", "counts", H, positive=(12,)),
+        Set("digits3", "", "bundled", H, positive=(3,)),
+        Set("wine0", "", "bundled", H, positive=(0,)),
+        Set("iris1", "", "bundled", H, positive=(1,)),
     )
 }
 QUICK = ("sms_spam", "breast_cancer", "diabetes")
@@ -151,8 +158,7 @@ def _read(spec, data):
     if spec.kind == "bundled":
         from sklearn import datasets  # noqa: PLC0415
 
-        load = {"breast_cancer": "load_breast_cancer", "digits8": "load_digits", "diabetes": "load_diabetes"}
-        return getattr(datasets, load[spec.name])(return_X_y=True)
+        return getattr(datasets, "load_" + spec.name.rstrip("0123456789"))(return_X_y=True)
     path = data / spec.file
     if spec.kind == "mnist":
         images = _idx(path)

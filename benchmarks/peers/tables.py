@@ -15,6 +15,8 @@ from .problems import Cell
 from .race import OURS, TARGETS
 from .sets import SETS
 
+NAMED = ("celer", "skglm")  # the specialists for sparse penalties, compared with on their own too
+
 
 def suboptimality(record, fit, book):
     cell = Cell(**{**record["cell"], "bias": fit["bias"]})
@@ -47,6 +49,7 @@ def row(record, book):
         others = [at(fits, target) for name, fits in peers.items() if name != OURS]
         best = best_of(others)
         same = best_of([fit for fit in others if not fit["penalized"]])
+        named = best_of([fit for fit in others if fit["peer"].startswith(NAMED)])
         yield {
             "cell": record["cell"],
             "split": SETS[cell.set].split if cell.set in SETS else "",
@@ -58,6 +61,7 @@ def row(record, book):
             "best": best,
             "ratio": best["seconds"] / ours["seconds"] if best else None,
             "same_ratio": same["seconds"] / ours["seconds"] if same else None,  # without those that penalize the bias
+            "named_ratio": named["seconds"] / ours["seconds"] if named else None,
             "peers": sorted(others, key=lambda fit: (not fit["reached"], fit["seconds"])),
         }
 
@@ -93,6 +97,8 @@ def aggregate(rows):
         "rows": len(valid),
         "mean": mean([r["ratio"] for r in valid]),
         "same_mean": mean([r["same_ratio"] for r in valid if r["same_ratio"]]),
+        "named_mean": mean([r["named_ratio"] for r in valid if r["named_ratio"]]),
+        "named_worst": min((r["named_ratio"] for r in valid if r["named_ratio"]), default=float("nan")),
         "wins": sum(r["ratio"] > 1 and r["certified"] for r in valid),
         "losses": sum(r["ratio"] <= 1 or not r["certified"] for r in valid),
         "open": sum(not r["certified"] for r in valid),
