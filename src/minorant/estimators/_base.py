@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import warnings
-from functools import cache
+from functools import cache, lru_cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -66,6 +67,15 @@ SOLVING: dict[str, list[Any]] = {
 }
 
 
+_CONSTANT = (bool, int, float, str, type(None))
+
+
+@lru_cache(maxsize=256, typed=True)  # typed: 1, 1.0 and True are equal, and not equally valid
+def _check_params(cls: type[LinearEstimator], *values: Any) -> None:
+    named = dict(zip(cls._get_param_names(), values, strict=True))
+    validate_parameter_constraints(cls._parameter_constraints, named, caller_name=cls.__name__)
+
+
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     """What is common to classifiers and regressors: how they are solved, and what a fit leaves behind."""
 
@@ -73,6 +83,12 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     @cache
     def _get_param_names(cls) -> list[str]:  # every fit asks, and the inspection takes as long as a small fit
         return list(super()._get_param_names())
+
+    def _validate_params(self) -> None:
+        """As scikit-learn does; the same values are looked at once, for the same reason."""
+        values = tuple(getattr(self, name) for name in self._get_param_names())
+        check = _check_params if all(type(v) in _CONSTANT for v in values) else _check_params.__wrapped__
+        check(type(self), *values)
 
     certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate | MeasureCertificate
     trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
@@ -200,23 +216,32 @@ def sample_weights(X: Any, sample_weight: Any) -> NDArray[np.float64]:
 
 def validated(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """X, or X and y, as scikit-learn validates them: CSR or dense, float32 kept, all else float64."""
+    if _plain(X, y):  # as they are; what scikit-learn would do to find that out takes as long as a small fit
+        estimator.n_features_in_ = X.shape[1]
+        if hasattr(estimator, "feature_names_in_"):  # of an earlier fit
+            del estimator.feature_names_in_
+        return X, y
     options.update(accept_sparse="csr", dtype=(np.float64, np.float32))
     try:
-        if _plain(X, y):  # as they are; what scikit-learn would do to find that out takes as long as a small fit
-            options.pop("y_numeric", None)
-            return validate_data(estimator, X, **options), y
         return validate_data(estimator, X, y, **options)
     except ValueError as error:
         raise InputError(str(error)) from error
 
 
 def _plain(X: Any, y: Any) -> bool:
-    """y is a vector of finite numbers, one for each row of X."""
-    if not (isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biuf"):
+    """X is a matrix of finite float64 or float32, dense or CSR, and y a vector of finite numbers, one for each row."""
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
         return False
-    if getattr(X, "shape", ())[:1] != y.shape:
+    if type(X) is np.ndarray:
+        values = X
+    elif sp.issparse(X) and X.format == "csr":
+        values = X.data
+    else:
         return False
-    return y.dtype.kind != "f" or bool(np.isfinite(y).all())
+    if X.ndim != 2 or X.shape[0] != y.size or 0 in X.shape or X.dtype not in (np.float64, np.float32):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) and (y.dtype.kind != "f" or np.isfinite(y.sum())))
 
 
 def labeled_data(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
@@ -248,7 +273,7 @@ def warn_if_open(
     max_iter: int,
     *,
     where: str = "",
-    stacklevel: int = 5,  # warn_if_open, _fit, fit, scikit-learn's wrapper of fit, the user's line
+    stacklevel: int = 4,  # warn_if_open, _fit, fit, the user's line
 ) -> None:
     """Warn, with the numbers, the trend and what to do, if a certificate is not within tol."""
     gaps = [c.relative_gap if c.status is not Status.CERTIFIED else 0.0 for c in certificates]

@@ -100,10 +100,10 @@ class Search:
             if name.endswith("_"):
                 setattr(self, name, attribute)
         limits = final.tol, final.max_iter
-        warn_if_open(_listed(final.certificate_), _listed(final.trace_), *limits, stacklevel=6)
+        warn_if_open(_listed(final.certificate_), _listed(final.trace_), *limits, stacklevel=5)
         if paths.worst is not None:
             where = f" in {paths.n_open} fits of the cross-validation, of which this is the worst"
-            warn_if_open([paths.worst[0]], [paths.worst[1]], *limits, where=where, stacklevel=6)
+            warn_if_open([paths.worst[0]], [paths.worst[1]], *limits, where=where, stacklevel=5)
 
 
 class ClassifierSearch(Search):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from minorant.estimators._base import LinearEstimator, sample_weights, validated, warn_if_open
@@ -31,7 +31,6 @@ class LinearRegressor(RegressorMixin, LinearEstimator, ABC):  # type: ignore[mis
     def _objective(self, total_weight: float) -> Objective:
         """What is minimized, in the scale of the mean loss."""
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model and prove it.
 
@@ -45,6 +44,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator, ABC):  # type: ignore[mis
         -------
         self
         """
+        self._validate_params()
         self._fit(X, y, sample_weight)
         return self
 

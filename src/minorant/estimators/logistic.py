@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from minorant.estimators._base import SOLVING, LinearClassifier
@@ -125,7 +124,6 @@ class LogisticRegression(LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model and prove it.
 
@@ -139,6 +137,7 @@ class LogisticRegression(LinearClassifier):
         -------
         self
         """
+        self._validate_params()
         self._fit(X, y, sample_weight, loss="logistic", penalty=self.penalty, l1_ratio=self.l1_ratio)
         return self
 

@@ -12,7 +12,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.metrics import roc_auc_score
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
@@ -136,7 +135,6 @@ class MultivariateSVC(LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model and prove it.
 
@@ -153,6 +151,7 @@ class MultivariateSVC(LinearClassifier):
         -------
         self
         """
+        self._validate_params()
         which = self._measure()
         X, y = validated(self, X, y)
         check_classification_targets(y)
@@ -178,7 +177,7 @@ class MultivariateSVC(LinearClassifier):
         self.dual_coef_ = np.stack([-c.alpha / c.lam for c in fit.certificates]).astype(fit.coef.dtype)
         self._keep(fit)
         self._tell_trivial(fit)
-        warn_if_open(fit.certificates, fit.traces, self.tol, self.max_iter, stacklevel=4)
+        warn_if_open(fit.certificates, fit.traces, self.tol, self.max_iter, stacklevel=3)
         return self
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
@@ -218,7 +217,7 @@ class MultivariateSVC(LinearClassifier):
                 f"C = {self.C:g} is too small. Try a larger C; if it does not help, other features, or LinearSVC and "
                 "LogisticRegression with a threshold chosen for the measure.",
                 TrivialSolution,
-                stacklevel=4,
+                stacklevel=3,
             )
 
 

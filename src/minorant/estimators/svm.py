@@ -13,7 +13,6 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from minorant.errors import InputError
@@ -135,7 +134,6 @@ class LinearSVC(LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model and prove it.
 
@@ -149,6 +147,7 @@ class LinearSVC(LinearClassifier):
         -------
         self
         """
+        self._validate_params()
         self._fit(X, y, sample_weight, loss=self.loss, penalty=self.penalty, l1_ratio=self.l1_ratio)
         return self
 
