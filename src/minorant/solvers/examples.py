@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Examples", "Slopes"]
 
+_NEAR = 30.0  # how near `on_plane` stays to the slopes of the sweeps
+
 
 class Slopes(NamedTuple):
     """The examples at a point: the best bias of the smoothed loss, r there, α and its derivative h_i = c_i φ_mu''(r_i).
@@ -90,6 +92,19 @@ class Examples:
         if f.bias and (off := kernels.dot(f.direction, alpha)) and (total := float(h.sum())) > 0:
             alpha -= (off / total) * h * f.direction  # what rounding left: as the last digit of the bias would
         return Slopes(bias, r, exact, alpha, h)
+
+    def on_plane(self, t: Vector, image: Vector, guess: float) -> tuple[Vector, float]:
+        """A dual point on the hyperplane, near the slopes t found together with A w, and the bias.
+
+        It maximizes the dual linearized at w less a multiple of the squared distance to t, as smoothing around t does:
+        slopes of examples with r_i near 0 move first, which costs D the least. The distance alone would move all.
+        """
+        f = self.scalar
+        mu = _NEAR * kernels.dot(f.c, self.norm2) / (self.lam * self.n)  # in mean curvatures of D along one slope
+        if f.logistic or mu == 0.0:
+            return self.problem.loss.project(f.c * t), guess
+        at = self.slopes(image, mu, t, guess)
+        return at.alpha, at.bias
 
     def excess(self, at: Slopes) -> float:
         """The second part of the gap."""

@@ -5,7 +5,7 @@ to the last digits. Losses without corners do so too where its systems are small
 others, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
-(one for the logistic loss). Costs are counted in operations, not in seconds: the same data always take the same path.
+(one for losses without corners). Costs are counted in operations, not in seconds: the same data always take the same path.
 Without the compiled core there are no sweeps.
 """
 
@@ -31,6 +31,7 @@ _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 2e9  # operations of a block at most: a second or two between two looks at the clock
 _OVERHEAD = 4e5  # what a look at the gap or a step costs however small the data are
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
+_TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
 
 
@@ -39,7 +40,9 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
 
     def newton_is_cheaper(sweeps: int, gap: float, rate: float) -> bool:
         rest = _SLOWER * log(gap / tol) / rate if rate > 0 and tol > 0 else inf
-        return min(rest, max(_AHEAD * sweeps, _FEW)) * _sweep(e) > _newton(e, gap, tol)
+        newton = _newton(e, gap, tol)
+        tried = sweeps * _sweep(e) >= _TRY * newton
+        return tried and min(rest, max(_AHEAD * sweeps, _FEW)) * _sweep(e) > newton
 
     if kernels.native and not _newton_at_once(e):
         for candidates in dual_coordinates(e, best, tol, newton_is_cheaper):
@@ -72,21 +75,25 @@ def dual_coordinates(
         done, last = done + count, excess
         ending = stop(done, max(excess / best.primal, tol), rate)
         if ending or excess <= enough or done >= 3 * seen or (done - seen) * _sweep(e) >= _BLOCK:
-            alpha = e.scalar.c * t
             if e.scalar.bias:
-                alpha = e.problem.loss.project(alpha)
-            v = e.A.T @ alpha
-            if not e.scalar.bias:
+                image = e.A @ w
+                alpha, bias = e.on_plane(t, image, bias)
+                v = e.A.T @ alpha
+            else:
+                alpha = e.scalar.c * t
+                v = e.A.T @ alpha
                 w = -v / e.lam  # sheds the rounding of the sweeps
-            image = e.A @ w
+                image = e.A @ w
             points = [(w.copy(), image)]
             if seen:  # the primal points of the sweeps are noisy: better ones lie between them
                 points.append(e.between(best.w, best.image, w, image, (seen_bias, bias)))
             yield Candidates(tuple(points), ((alpha, v),))
+            if e.scalar.bias:
+                t, w = e.t(alpha), -v / e.lam
             enough = 0.95 * tol * best.primal * min(excess / best.gap, 1.3) if best.gap > 0 else 0.0
             seen, seen_bias = done, bias
             average = log(began / best.relative_gap) / done if 0 < best.relative_gap < began else 0.0
-            ending = ending or stop(done, max(best.relative_gap, tol), average)  # with a bias the excess tells little
+            ending = ending or stop(done, max(best.relative_gap, tol), average)
         if ending:
             return
 
@@ -97,7 +104,8 @@ def _sweep(e: Examples) -> float:
 
 def _newton(e: Examples, gap: float, tol: float) -> float:
     """The predicted cost of Newton's method."""
-    iterations, digits = (40.0, 1.0) if e.scalar.logistic else (400.0, 3.0)  # corners make both hard to come by
+    iterations = 40.0 if e.scalar.logistic else 400.0  # of conjugate gradients: bends that jump make them slow,
+    digits = 1.0 if e.scalar.smooth else 3.0  # and corners make digits hard to come by
     system = min(direct_cost(e, e.n // 2), iterations * (2.0 * e.matrix.volume + 10.0 * e.size))
     steps = 3.0 + digits * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
     return steps * (system + 6.0 * e.matrix.volume + 45.0 * e.n) + _OVERHEAD
