@@ -205,7 +205,8 @@ inline void bind_newton(nanobind::module_& m) {
             check_length("c", c.size(), r.size());
             const nanobind::gil_scoped_release release;
             return with_loss(logistic, shape, [&](const auto& loss) {
-                return along(loss, mu, view(r), view(d), view(c), slope, bend, accuracy, threads);
+                Line line(loss, mu, view(r), view(d), view(c), slope, bend, threads);
+                return along(line, line(0)[0], accuracy);
             });
         },
         "logistic"_a, "shape"_a, "mu"_a, "r"_a.noconvert(), "d"_a.noconvert(), "c"_a.noconvert(), "slope"_a,
@@ -218,7 +219,7 @@ inline void bind_newton(nanobind::module_& m) {
             check_length("c", c.size(), r.size());
             const nanobind::gil_scoped_release release;
             return with_loss(logistic, shape, [&](const auto& loss) {
-                return balance(loss, mu, view(r), view(s), view(c), guess, threads);
+                return balance(loss, mu, view(r), view(s), view(c), guess, balanced(loss), threads);
             });
         },
         "logistic"_a, "shape"_a, "mu"_a, "r"_a.noconvert(), "s"_a.noconvert(), "c"_a.noconvert(), "guess"_a,

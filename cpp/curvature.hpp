@@ -17,12 +17,12 @@
 
 namespace minorant {
 
-template <class Loss>
-void bends_block(const Loss& loss, double mu, const double* r, const double* c, double* alpha, double* h,
-                 std::size_t i, std::size_t end) {
+MINORANT_CLONES inline void bends_block(const Piecewise& loss, double mu, const double* r, const double* c,
+                                        double* alpha, double* h, std::size_t i, std::size_t end) {
+    const Smoothed f(loss, mu);
     for (; i < end; ++i) {
-        alpha[i] = c[i] * loss.slope(r[i], mu);
-        h[i] = c[i] * loss.bend(r[i], mu);
+        alpha[i] = c[i] * f.slope(r[i]);
+        h[i] = c[i] * f.bend(r[i]);
     }
 }
 MINORANT_CLONES inline void logistic_bends(const double* r, const double* c, double* alpha, double* h,
@@ -36,7 +36,10 @@ MINORANT_CLONES inline void logistic_bends(const double* r, const double* c, dou
 inline void bends_block(const Logistic& loss, double mu, const double* r, const double* c, double* alpha,
                         double* h, std::size_t i, std::size_t end) {
     if (mu == 0) return logistic_bends(r, c, alpha, h, i, end);
-    bends_block<Logistic>(loss, mu, r, c, alpha, h, i, end);
+    for (; i < end; ++i) {
+        alpha[i] = c[i] * loss.slope(r[i], mu);
+        h[i] = c[i] * loss.bend(r[i], mu);
+    }
 }
 
 template <class Loss>
@@ -48,28 +51,49 @@ void bends(const Loss& loss, double mu, std::span<const double> r, std::span<con
                     });
 }
 
+// t_i = α_i/c_i within the bounds
+MINORANT_CLONES inline void slopes_of(const double* alpha, const double* c, double low, double high,
+                                      double* t, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        double v = alpha[i] / (c[i] > 0 ? c[i] : 1.0);
+        v = v < low ? low : v;
+        v = v > high ? high : v;
+        t[i] = c[i] > 0 ? v : 0.0;
+    }
+}
+
 // Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i)
+template <class Loss>
+MINORANT_INLINE double excess_terms(const Loss& loss, const double* r, const double* alpha, const double* c,
+                                    std::size_t n) {
+    const Loss f = loss;
+    return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double t = alpha[i] / (c[i] > 0 ? c[i] : 1.0);
+        return std::array<double, 1>{c[i] > 0 ? c[i] * f.excess(r[i], t) : 0.0};
+    })[0];
+}
+MINORANT_CLONES inline double excess_sum(const Piecewise& loss, const double* r, const double* alpha,
+                                         const double* c, std::size_t n) {
+    return excess_terms(loss, r, alpha, c, n);
+}
+inline double excess_sum(const Logistic& loss, const double* r, const double* alpha, const double* c,
+                         std::size_t n) {
+    return excess_terms(loss, r, alpha, c, n);
+}
 template <class Loss>
 double excess(const Loss& loss, std::span<const double> r, std::span<const double> alpha,
               std::span<const double> c) {
-    return lane_sums<1>(0, r.size(), [&](std::size_t i) {
-        return std::array<double, 1>{c[i] > 0 ? c[i] * loss.excess(r[i], alpha[i] / c[i]) : 0.0};
-    })[0];
+    return excess_sum(loss, r.data(), alpha.data(), c.data(), r.size());
 }
 
-MINORANT_INLINE std::array<double, 2> line_block(const Piecewise& loss, double mu, const double* r,
-                                                 const double* d, const double* c, double tau,
-                                                 std::size_t begin, std::size_t end) {
-    const Piecewise f = loss;
-    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
-        const double at = r[i] + tau * d[i], weight = c[i] * d[i];
-        return std::array<double, 2>{weight * f.slope(at, mu), weight * d[i] * f.bend(at, mu)};
-    });
-}
 MINORANT_CLONES inline std::array<double, 2> line_sums(const Piecewise& loss, double mu, const double* r,
                                                        const double* d, const double* c, double tau,
                                                        std::size_t begin, std::size_t end) {
-    return line_block(loss, mu, r, d, c, tau, begin, end);
+    const Smoothed f(loss, mu);
+    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double at = r[i] + tau * d[i], weight = c[i] * d[i];
+        return std::array<double, 2>{weight * f.slope(at), weight * d[i] * f.bend(at)};
+    });
 }
 MINORANT_CLONES inline std::array<double, 2> logistic_sums(const double* r, const double* d, const double* c,
                                                            double tau, std::size_t begin, std::size_t end) {
@@ -143,12 +167,9 @@ double rising_root(F&& f, double tau, double enough) {
     return tau;
 }
 
-// Where a convex function that falls at 0 has its minimum.
+// Where a convex function that falls at 0 has its minimum, up to that share of its slope at 0.
 template <class Loss>
-double along(const Loss& loss, double mu, std::span<const double> r, std::span<const double> d,
-             std::span<const double> c, double slope, double bend, double accuracy, int threads) {
-    Line line(loss, mu, r, d, c, slope, bend, threads);
-    const double start = line(0)[0];
+double along(Line<Loss>& line, double start, double accuracy) {
     return start < 0 ? rising_root(line, 1.0, -accuracy * start) : 0.0;
 }
 
@@ -161,9 +182,9 @@ inline double balanced(const Piecewise& loss) {
 
 template <class Loss>
 double balance(const Loss& loss, double mu, std::span<const double> r, std::span<const double> s,
-               std::span<const double> c, double guess, int threads) {
+               std::span<const double> c, double guess, double enough, int threads) {
     Line line(loss, mu, r, s, c, 0.0, 0.0, threads);
-    return rising_root(line, guess, balanced(loss));
+    return rising_root(line, guess, enough);
 }
 
 }  // namespace minorant

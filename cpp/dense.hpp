@@ -51,29 +51,65 @@ MINORANT_INLINE void add_four(const std::array<const V*, 4>& x, const std::array
     for (std::size_t j = 0; j < columns; ++j) sum[j] += (a * p[j] + b * q[j]) + (c * r[j] + d * s[j]);
 }
 
-MINORANT_CLONES inline void add_rows(const std::array<const float*, 4>& x, const std::array<double, 4>& alpha,
-                                     double* sum, std::size_t columns) {
-    add_four(x, alpha, sum, columns);
+// sum += Σ α_i x_i over neighboring rows; those with α_i = 0 are not read
+template <class V>
+MINORANT_INLINE void add_block(const V* X, const double* alpha, std::size_t rows, std::size_t columns,
+                               double* sum) {
+    std::array<const V*, 4> x;  // rows that wait for the next sweep
+    std::array<double, 4> scale;
+    std::size_t waiting = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+        x[waiting] = X + i * columns;
+        scale[waiting] = alpha[i];
+        waiting += alpha[i] != 0;
+        if (waiting < 4) continue;
+        add_four(x, scale, sum, columns);
+        waiting = 0;
+    }
+    if (waiting == 0) return;
+    for (; waiting < 4; ++waiting) x[waiting] = x[0], scale[waiting] = 0;
+    add_four(x, scale, sum, columns);
 }
-MINORANT_CLONES inline void add_rows(const std::array<const double*, 4>& x,
-                                     const std::array<double, 4>& alpha, double* sum, std::size_t columns) {
-    add_four(x, alpha, sum, columns);
+MINORANT_CLONES inline void add_rows(const float* X, const double* alpha, std::size_t rows,
+                                     std::size_t columns, double* sum) {
+    add_block(X, alpha, rows, columns, sum);
+}
+MINORANT_CLONES inline void add_rows(const double* X, const double* alpha, std::size_t rows,
+                                     std::size_t columns, double* sum) {
+    add_block(X, alpha, rows, columns, sum);
+}
+
+// out[i] = ⟨x_i, w⟩ for neighboring rows
+MINORANT_CLONES inline void row_dots(const float* X, const double* w, std::size_t rows, std::size_t columns,
+                                     double* out) {
+    for (std::size_t i = 0; i < rows; ++i) out[i] = dot(X + i * columns, w, columns);
+}
+MINORANT_CLONES inline void row_dots(const double* X, const double* w, std::size_t rows, std::size_t columns,
+                                     double* out) {
+    for (std::size_t i = 0; i < rows; ++i) out[i] = dot(X + i * columns, w, columns);
+}
+
+// f(first, last) for blocks of rows
+template <class V, class F>
+void for_row_blocks(const Dense<V>& X, int threads, F&& f) {
+    const std::size_t height = std::max<std::size_t>(1, 8 * kBlock / std::max<std::size_t>(X.columns, 1));
+    parallel_blocks((X.rows + height - 1) / height, threads, 2.0 * static_cast<double>(X.data.size()),
+                    [&](std::size_t block) { f(block * height, std::min(X.rows, (block + 1) * height)); });
 }
 
 // out[i] = reduce(row i)
 template <class V, class F>
 void for_rows(const Dense<V>& X, std::span<double> out, int threads, F&& reduce) {
-    const std::size_t height = std::max<std::size_t>(1, 8 * kBlock / std::max<std::size_t>(X.columns, 1));
-    parallel_blocks((X.rows + height - 1) / height, threads, 2.0 * static_cast<double>(X.data.size()),
-                    [&](std::size_t block) {
-                        const std::size_t last = std::min(X.rows, (block + 1) * height);
-                        for (std::size_t i = block * height; i < last; ++i) out[i] = reduce(X.row(i));
-                    });
+    for_row_blocks(X, threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) out[i] = reduce(X.row(i));
+    });
 }
 
 template <class V>
 void dense_dot(const Dense<V>& X, std::span<const double> w, std::span<double> out, int threads) {
-    for_rows(X, out, threads, [&](const V* x) { return row_dot(x, w.data(), X.columns); });
+    for_row_blocks(X, threads, [&](std::size_t first, std::size_t last) {
+        row_dots(X.row(first), w.data(), last - first, X.columns, out.data() + first);
+    });
 }
 
 template <class V>
@@ -84,24 +120,11 @@ void dense_row_norms(const Dense<V>& X, std::span<double> out, int threads) {
 template <class V>
 void dense_tdot(const Dense<V>& X, std::span<const double> alpha, std::span<double> out, int threads) {
     const std::size_t blocks = partial_count(X.data.size(), X.columns);
-    sum_partials(
-        blocks, out, threads, 2.0 * static_cast<double>(X.data.size()), [&](std::size_t block, double* sum) {
-            const std::size_t last = X.rows * (block + 1) / blocks;
-            std::array<const V*, 4> x;  // rows that wait for the next sweep; those with α_i = 0 never do
-            std::array<double, 4> scale;
-            std::size_t waiting = 0;
-            for (std::size_t i = X.rows * block / blocks; i < last; ++i) {
-                if (alpha[i] == 0) continue;
-                x[waiting] = X.row(i);
-                scale[waiting++] = alpha[i];
-                if (waiting < 4) continue;
-                add_rows(x, scale, sum, X.columns);
-                waiting = 0;
-            }
-            if (waiting == 0) return;
-            for (; waiting < 4; ++waiting) x[waiting] = x[0], scale[waiting] = 0;
-            add_rows(x, scale, sum, X.columns);
-        });
+    sum_partials(blocks, out, threads, 2.0 * static_cast<double>(X.data.size()),
+                 [&](std::size_t block, double* sum) {
+                     const std::size_t first = X.rows * block / blocks, last = X.rows * (block + 1) / blocks;
+                     add_rows(X.row(first), alpha.data() + first, last - first, X.columns, sum);
+                 });
 }
 
 }  // namespace minorant

@@ -86,6 +86,11 @@ inline double direct_cost(double band, double row, double columns) {
     return band * row * std::min(row + 1, size) + size * size * size / 6;
 }
 
+// How exact the bias of a step is. The slopes of the logistic loss stay within their bounds when the rest of
+// Σ s_i α_i is spread over them, which costs the square of it; others must have no rest but rounding.
+inline double nearly_balanced(const Logistic&) { return 1e-8; }
+inline double nearly_balanced(const Piecewise& loss) { return balanced(loss); }
+
 template <class Rows, class Loss>
 class Newton {
   public:
@@ -135,10 +140,9 @@ class Newton {
 
     // r as it is, and with what the moved center adds to it.
     void residuals(double bias) {
-        for (std::size_t i = 0; i < n_; ++i) exact_[i] = at_.image[i] - p_.offset[i];
-        for (std::size_t i = 0; i < r_.size(); ++i)
-            r_[i] = exact_[i] + at_.mu * at_.center[i] + bias * p_.sign[i];
-        for (std::size_t i = 0; i < n_; ++i) exact_[i] += bias * p_.sign[i];
+        const double *image = at_.image.data(), *offset = p_.offset.data(), *sign = p_.sign.data();
+        for (std::size_t i = 0; i < n_; ++i) exact_[i] = image[i] - offset[i] + bias * sign[i];
+        for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = exact_[i] + at_.mu * at_.center[i];
     }
 
     // r, the bias, α, h and Aᵀ α at w.
@@ -146,7 +150,7 @@ class Newton {
         const std::span<double> r = shifted();
         residuals(0);
         if (p_.bias) {
-            at_.bias = balance(loss_, at_.mu, r, p_.sign, p_.c, at_.bias, p_.threads);
+            at_.bias = balance(loss_, at_.mu, r, p_.sign, p_.c, at_.bias, nearly_balanced(loss_), p_.threads);
             residuals(at_.bias);
         }
         bends(loss_, at_.mu, r, p_.c, p_.threads, at_.alpha, at_.h);
@@ -157,7 +161,7 @@ class Newton {
         ++products_;
     }
 
-    // What rounding left of Σ s_i α_i goes where the last digit of the bias would put it.
+    // What is left of Σ s_i α_i goes where the last digits of the bias would put it.
     void into_the_plane() {
         double off = 0, total = 0;
         for (std::size_t i = 0; i < n_; ++i) off += p_.sign[i] * at_.alpha[i], total += at_.h[i];
@@ -177,8 +181,7 @@ class Newton {
     }
 
     void to_center() {
-        for (std::size_t i = 0; i < n_; ++i)
-            at_.center[i] = p_.c[i] > 0 ? std::clamp(at_.alpha[i] / p_.c[i], loss_.low, loss_.high) : 0.0;
+        slopes_of(at_.alpha.data(), p_.c.data(), loss_.low, loss_.high, at_.center.data(), n_);
     }
 
     void recenter() {
@@ -204,14 +207,17 @@ class Newton {
         const double lift = p_.bias ? d.back() : 0.0;
         const std::span<const double> move(d.data(), columns);
         product(X_, move, signed_, p_.threads);
-        double slope = 0, bend = 0;
-        for (std::size_t j = 0; j < columns; ++j) slope += at_.w[j] * d[j], bend += d[j] * d[j];
+        double slope = 0, bend = 0, start = 0;  // the last of all of J, whose slope in the bias is 0
+        for (std::size_t j = 0; j < columns; ++j) {
+            slope += at_.w[j] * d[j], bend += d[j] * d[j];
+            start += gradient_[j] * d[j];
+        }
         for (std::size_t i = 0; i < n_; ++i) {
             signed_[i] *= p_.sign[i];
             change_[i] = signed_[i] + lift * p_.sign[i];
         }
-        const double tau =
-            along(loss_, at_.mu, shifted(), change_, p_.c, p_.lam * slope, p_.lam * bend, 0.05, p_.threads);
+        Line line(loss_, at_.mu, shifted(), change_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
+        const double tau = along(line, start, 0.05);
         for (std::size_t j = 0; j < columns; ++j) at_.w[j] += tau * d[j];
         for (std::size_t i = 0; i < n_; ++i) at_.image[i] += tau * signed_[i];
         at_.bias += tau * lift;
@@ -222,16 +228,16 @@ class Newton {
 
     // Overwrites -∇ with the step.
     void solve(std::vector<double>& d) {
-        double band = 0;
-        for (const double h : at_.h) band += h > 0;
+        const auto rows = support(at_.h);
+        const double band = static_cast<double>(rows.size());
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
         const double direct = direct_cost(band, volume / n, columns);
         const double iteration = 4 * band / n * volume + 10 * columns;
         if (direct <= at_.iterations * iteration) {
             spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;
-            const auto rows = support(at_.h);
-            if (rows.size() >= size_) return solve_directly(X_, at_.h, p_.bias, p_.lam, d, p_.threads);
+            if (rows.size() >= size_)
+                return solve_by_columns(X_, at_.h, rows, p_.bias, p_.lam, d, p_.threads);
             if (products_of_rows_.empty() && n_ < size_ && n_ <= 1000) {
                 std::vector<std::uint32_t> all(n_);
                 std::iota(all.begin(), all.end(), 0u);

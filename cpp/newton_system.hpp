@@ -19,10 +19,13 @@
 namespace minorant {
 
 inline std::vector<std::uint32_t> support(std::span<const double> h) {
-    std::vector<std::uint32_t> rows;
-    rows.reserve(h.size());
-    for (std::size_t i = 0; i < h.size(); ++i)
-        if (h[i] > 0) rows.push_back(static_cast<std::uint32_t>(i));
+    std::vector<std::uint32_t> rows(h.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < h.size(); ++i) {  // no branch: which rows they are is hard to predict
+        rows[count] = static_cast<std::uint32_t>(i);
+        count += h[i] > 0;
+    }
+    rows.resize(count);
     return rows;
 }
 
@@ -180,18 +183,25 @@ void solve_by_examples(const Rows& X, std::span<const double> h, std::span<const
     for (std::size_t j = 0; j < columns; ++j) g[j] /= lam;
 }
 
-// Overwrites g with d: by the columns, or by the examples where these are fewer.
+// Overwrites g with d.
 template <class Rows>
-void solve_directly(const Rows& X, std::span<const double> h, bool bordered, double lam, std::span<double> g,
-                    int threads) {
+void solve_by_columns(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                      bool bordered, double lam, std::span<double> g, int threads) {
     const std::size_t size = g.size();
-    const auto rows = support(h);
-    if (rows.size() < size) return solve_by_examples(X, h, rows, bordered, lam, g);
     const auto M = std::make_unique_for_overwrite<double[]>(size * size);
     gram(X, h, rows, bordered, size, std::span(M.get(), size * size), threads);
     for (std::size_t j = 0; j + (bordered ? 1 : 0) < size; ++j) M[j * size + j] += lam;
     factorize(M.get(), size);
     substitute(M.get(), g);
+}
+
+// The one or the other, whichever is smaller.
+template <class Rows>
+void solve_directly(const Rows& X, std::span<const double> h, bool bordered, double lam, std::span<double> g,
+                    int threads) {
+    const auto rows = support(h);
+    if (rows.size() < g.size()) return solve_by_examples(X, h, rows, bordered, lam, g);
+    solve_by_columns(X, h, rows, bordered, lam, g, threads);
 }
 
 // out = Zᵀ H Z v: each row is read once, for both products.

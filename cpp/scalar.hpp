@@ -19,25 +19,17 @@ namespace minorant {
 struct Piecewise {
     double kappa, tube, low, high;
 
-    MINORANT_INLINE double soft(double r) const {
+    MINORANT_INLINE double soft(double r) const {  // one choice after another: compilers vectorize these
         const double above = r - tube, below = r + tube;
-        return above > 0 ? above : below < 0 ? below : 0.0;
+        return (above > 0 ? above : 0.0) + (below < 0 ? below : 0.0);
     }
     MINORANT_INLINE double clip(double t) const {
         t = t < low ? low : t;
         return t > high ? high : t;
     }
-    MINORANT_INLINE double slope(double r, double mu) const {
-        const double v = soft(r), k = kappa + mu;
-        return clip(v / (k > 1e-300 ? k : 1e-300));  // at a corner, one of its slopes
-    }
-    MINORANT_INLINE double bend(double r, double mu) const {
-        const double k = kappa + mu > 1e-300 ? kappa + mu : 1e-300, t = soft(r) / k;
-        const double inside = t > low && t < high ? 1 / k : 0.0;
-        return tube > 0 && t == 0 ? 0.0 : inside;
-    }
-    double excess(double r, double t) const {
-        const double v = soft(r), steep = kappa > 0 ? clip(v / kappa) : v > 0 ? high : v < 0 ? low : 0.0;
+    MINORANT_INLINE double excess(double r, double t) const {
+        const double v = soft(r), up = v > 0 ? high : 0.0, corner = v < 0 ? low : up;
+        const double steep = kappa > 0 ? clip(v / kappa) : corner;
         const double value = steep == 0 ? 0.0 : steep * v - 0.5 * kappa * steep * steep;
         return value + tube * std::abs(t) + 0.5 * kappa * t * t - r * t;
     }
@@ -52,6 +44,23 @@ struct Piecewise {
         if (t == low) return std::max(0.0, kappa * low + (low < 0 ? -tube : tube) - r);
         if (t == high) return std::max(0.0, r - kappa * high - (high > 0 ? tube : -tube));
         return 0.0;
+    }
+};
+
+// The same smoothed at one mu, for many r; at a corner, one of its slopes.
+struct Smoothed {
+    Piecewise loss;
+    double inverse, at_rest;  // 0 where a tube is flat
+
+    MINORANT_INLINE Smoothed(const Piecewise& f, double mu)
+        : loss(f),
+          inverse(1 / (f.kappa + mu > 1e-300 ? f.kappa + mu : 1e-300)),
+          at_rest(f.tube > 0 ? 0 : 1) {}
+    MINORANT_INLINE double slope(double r) const { return loss.clip(loss.soft(r) * inverse); }
+    MINORANT_INLINE double bend(double r) const {
+        const double v = loss.soft(r), t = v * inverse, above = t > loss.low ? inverse : 0.0,
+                     inside = t < loss.high ? above : 0.0;
+        return v == 0 ? inside * at_rest : inside;
     }
 };
 

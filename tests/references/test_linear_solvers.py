@@ -25,6 +25,7 @@ from minorant.losses import (
     SquaredHinge,
 )
 from minorant.regularizers import L1, L2
+from minorant.solvers.examples import Examples
 
 LOSSES = {
     "Hinge": (Hinge, True),
@@ -118,7 +119,8 @@ def test_wide_data_go_by_conjugate_gradients():
     for loss in (Hinge, SquaredHinge, Logistic):
         fast = solve(Problem(loss(y), X, L2(1e-3)), tol=1e-7, solver="newton")
         assert fast.certificate.status is Status.CERTIFIED
-        assert fast.certificate.dual <= solve(Problem(loss(y), X, L2(1e-3)), tol=1e-3).certificate.primal
+        coarse = solve(Problem(loss(y), X, L2(1e-3)), tol=1e-3).certificate
+        assert fast.certificate.dual <= coarse.primal * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("X", [np.zeros((4, 2)), np.array([[1e-8], [0.0], [1e8], [1.0]]), np.ones((4, 3))])

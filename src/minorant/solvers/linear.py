@@ -1,11 +1,12 @@
 """The default for linear models: dual coordinates to begin with, Newton's method to finish.
 
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
-to the last digits. Losses without corners do so too where its systems are small: a few steps reach rounding. For the
-others, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed.
+to the last digits. So do all others where its systems are small. For the rest, sweeps of dual coordinate ascent are the
+cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
-(one for losses without corners). Costs are counted in operations, not in seconds: the same data always take the same path.
+(one for losses without corners). Costs are those of a typical machine, not of the one at hand: the same data always
+take the same path.
 Without the compiled core there are no sweeps.
 """
 
@@ -28,8 +29,10 @@ __all__ = ["dual_coordinates", "linear_model"]
 
 _FIRST = 3  # sweeps before the first look at the gap
 _GROWTH = 0.5  # the next block is this share of all before it
-_BLOCK = 2e9  # operations of a block at most: a second or two between two looks at the clock
-_OVERHEAD = 4e5  # what a look at the gap or a step costs however small the data are
+_BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign of life
+_OVERHEAD = 1e5  # what a look at the gap costs however small the data are
+_TINY = 4e5  # operations of a Newton step that nothing is worth saving
+_SOON = 20.0  # sweeps that Newton's method may cost to be begun with
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
@@ -51,8 +54,7 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
 
 
 def _newton_at_once(e: Examples) -> bool:
-    cost = direct_cost(e, e.n)
-    return cost <= _OVERHEAD or (e.scalar.smooth and _newton(e, 1.0, 1e-3) <= 6.0 * _sweep(e))
+    return direct_cost(e, e.n) <= _TINY or _newton(e, 1.0, 1e-3) <= _SOON * _sweep(e)
 
 
 def dual_coordinates(
@@ -99,13 +101,24 @@ def dual_coordinates(
 
 
 def _sweep(e: Examples) -> float:
-    return 5.0 * e.matrix.volume + (120.0 if e.scalar.logistic else 20.0) * e.n
+    """Nanoseconds, more or less, of a sweep."""
+    a_row, a_value = (40.0, 0.4) if _dense(e) else (25.0, 1.5)
+    return a_value * e.matrix.volume + (a_row + 100.0 * e.scalar.logistic) * e.n
 
 
 def _newton(e: Examples, gap: float, tol: float) -> float:
-    """The predicted cost of Newton's method."""
-    iterations = 40.0 if e.scalar.logistic else 400.0  # of conjugate gradients: bends that jump make them slow,
-    digits = 1.0 if e.scalar.smooth else 3.0  # and corners make digits hard to come by
-    system = min(direct_cost(e, e.n // 2), iterations * (2.0 * e.matrix.volume + 10.0 * e.size))
+    """The same of Newton's method."""
+    f = e.scalar
+    a_value, a_product = (0.5, 0.1) if _dense(e) else (0.8, 0.45)
+    iterations = 40.0 if f.logistic else 400.0  # of conjugate gradients: bends that jump make them slow,
+    digits = 1.0 if f.smooth else 3.0  # and corners make digits hard to come by
+    system = min(
+        a_product * direct_cost(e, e.n if f.smooth else e.n // 4),
+        iterations * (2.0 * a_value * e.matrix.volume + 3.0 * e.size),
+    )
     steps = 3.0 + digits * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
-    return steps * (system + 6.0 * e.matrix.volume + 45.0 * e.n) + _OVERHEAD
+    return steps * (system + a_value * e.matrix.volume + (60.0 if f.logistic else 25.0) * e.n) + _OVERHEAD
+
+
+def _dense(e: Examples) -> bool:
+    return e.matrix.volume == e.n * e.p
