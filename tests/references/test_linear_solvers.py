@@ -183,3 +183,20 @@ def test_few_wide_rows_of_unequal_columns(seed, loss):
     y = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
     result = solve(Problem(loss(y), X, L2(0.05)), tol=1e-5, max_iter=20)
     assert result.certificate.status is Status.CERTIFIED, result.certificate
+
+
+def test_the_hyperplane_is_reached_where_it_costs_the_dual_the_least():
+    rng = np.random.default_rng(3)
+    X = rng.random((300, 200)) * (rng.random((300, 200)) < 0.1)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    y = np.where(X[:, :90].sum(axis=1) > X[:, 90:].sum(axis=1), 1.0, -1.0)
+    problem = Problem(Hinge(y), X, L2(0.3))
+    optimum = solve(problem, tol=1e-9)
+    examples = Examples.of(problem)
+    t, w = np.zeros(300), np.zeros(200)
+    bias, _, _ = examples.sweeps(t, w, 0.0, 4, 0.0, seed=0)
+    alpha, _ = examples.on_plane(t, problem.A @ w, bias)
+    nearest = problem.loss.project(problem.loss.c * t)
+    assert abs(y @ alpha) <= 1e-12
+    lost, lost_by_the_nearest = (optimum.certificate.primal - problem.dual(a) for a in (alpha, nearest))
+    assert -1e-12 <= lost <= 0.1 * lost_by_the_nearest
