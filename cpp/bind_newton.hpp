@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "bind.hpp"
 #include "curvature.hpp"
@@ -102,6 +104,20 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         "bias"_a, "w"_a.noconvert(), "image"_a.noconvert(), "alpha"_a.noconvert(), "dual_image"_a.noconvert(),
         "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "rules"_a, "begin"_a, "target"_a,
         "budget"_a, "threads"_a);
+    define(
+        "_row_products",
+        [rows](const X&... x, std::size_t columns) {
+            const auto matrix = rows(x...);
+            const std::size_t n = matrix.rows().size();
+            std::vector<std::uint32_t> all(n);
+            std::iota(all.begin(), all.end(), 0u);
+            return fresh<2>({n, n}, [&](std::span<double> out) {
+                const std::vector<double> lower = row_products(matrix.rows(), all, columns);
+                for (std::size_t k = 0; k < n; ++k)
+                    for (std::size_t l = 0; l <= k; ++l) out[k * n + l] = out[l * n + k] = lower[k * n + l];
+            });
+        },
+        "columns"_a);
     define(
         "_cholesky",
         [rows](const X&... x, const Vector& h, bool bordered, double lam, const Vector& g, int threads) {

@@ -102,6 +102,10 @@ class Best:
         """The gap as a fraction of the primal value."""
         return relative(self.gap, self.primal) if self.gap < inf else inf
 
+    def anew(self, problem: Problem) -> Best:
+        """An empty one, for another problem."""
+        return Best(problem)
+
     def offer(self, candidates: Candidates) -> None:
         """Let the candidates compete: no product, their images are known."""
         for w, image in candidates.primal:

@@ -70,10 +70,12 @@ SOLVING: dict[str, list[Any]] = {
 _CONSTANT = (bool, int, float, str, type(None))
 
 
-@lru_cache(maxsize=256, typed=True)  # typed: 1, 1.0 and True are equal, and not equally valid
-def _check_params(cls: type[LinearEstimator], *values: Any) -> None:
+def _check_params(cls: Any, *values: Any) -> None:
     named = dict(zip(cls._get_param_names(), values, strict=True))
     validate_parameter_constraints(cls._parameter_constraints, named, caller_name=cls.__name__)
+
+
+_checked_params = lru_cache(maxsize=256, typed=True)(_check_params)  # 1, 1.0, True are equal, and not equally valid
 
 
 class LinearEstimator(BaseEstimator):  # type: ignore[misc]
@@ -87,8 +89,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     def _validate_params(self) -> None:
         """As scikit-learn does; the same values are looked at once, for the same reason."""
         values = tuple(getattr(self, name) for name in self._get_param_names())
-        check = _check_params if all(type(v) in _CONSTANT for v in values) else _check_params.__wrapped__
-        check(type(self), *values)
+        (_checked_params if all(type(v) in _CONSTANT for v in values) else _check_params)(type(self), *values)
 
     certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate | MeasureCertificate
     trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]

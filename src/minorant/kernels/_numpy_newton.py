@@ -31,9 +31,11 @@ __all__ = [
     "bends",
     "csr_cholesky",
     "csr_conjugate_gradients",
+    "csr_row_products",
     "csr_sweeps",
     "dense_cholesky",
     "dense_conjugate_gradients",
+    "dense_row_products",
     "dense_sweeps",
     "excess",
 ]
@@ -164,6 +166,18 @@ def csr_cholesky(
         M[p, :p] = M[:p, p] = X.T @ h
         M[p, p] = h.sum()
     return _solved(M, bordered, lam, g)
+
+
+def dense_row_products(X: Any, columns: int) -> NDArray[np.float64]:
+    """⟨x_i, x_j⟩ of all pairs of rows."""
+    rows = np.asarray(X, dtype=np.float64)
+    return np.asarray(rows @ rows.T)
+
+
+def csr_row_products(data: Any, indices: Any, indptr: Any, columns: int) -> NDArray[np.float64]:
+    """The same for X in compressed sparse rows."""
+    X = _csr(data, indices, indptr, columns)
+    return np.asarray((X @ X.T).toarray())
 
 
 def _by_examples(X: Any, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:

@@ -95,6 +95,10 @@ class RowMatrix(LinearMap):
         """
 
     @abstractmethod
+    def row_products(self) -> NDArray[np.float64]:
+        """⟨x_i, x_j⟩ of all pairs of rows."""
+
+    @abstractmethod
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         """Sweeps of dual coordinate ascent: `kernels.csr_sweeps` without the matrix."""
 

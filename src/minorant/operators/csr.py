@@ -72,6 +72,9 @@ class Csr(RowMatrix):
     def newton(self, *arguments: Any) -> tuple[float, int, int]:
         return kernels.csr_newton(*self._arrays, *arguments, self.threads)
 
+    def row_products(self) -> NDArray[np.float64]:
+        return kernels.csr_row_products(*self._arrays, self.shape[1])
+
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         return kernels.csr_sweeps(*self._arrays, *arguments)
 

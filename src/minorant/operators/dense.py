@@ -71,6 +71,9 @@ class Dense(RowMatrix):
     def newton(self, *arguments: Any) -> tuple[float, int, int]:
         return kernels.dense_newton(self.X, *arguments, self.threads)
 
+    def row_products(self) -> NDArray[np.float64]:
+        return kernels.dense_row_products(self.X, self.shape[1])
+
     def sweeps(self, *arguments: Any) -> tuple[float, float, int]:
         return kernels.dense_sweeps(self.X, *arguments)
 

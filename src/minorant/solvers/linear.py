@@ -16,6 +16,7 @@ from math import inf, log, log10
 from typing import TYPE_CHECKING
 
 from minorant import kernels
+from minorant.solvers.few_rows import few_rows, newton_on_products
 from minorant.solvers.newton import direct_cost, newton
 from minorant.views import Candidates
 
@@ -47,7 +48,9 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
         tried = sweeps * _sweep(e) >= _TRY * newton
         return tried and min(rest, max(_AHEAD * sweeps, _FEW)) * _sweep(e) > newton
 
-    if kernels.native and not _newton_at_once(e):
+    if few_rows(e):
+        yield from newton_on_products(e, best, tol)
+    elif kernels.native and not _newton_at_once(e):
         for candidates in dual_coordinates(e, best, tol, newton_is_cheaper):
             yield candidates, 0.0
     yield from newton(e, best, tol)
