@@ -88,8 +88,9 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _validate_params(self) -> None:
         """As scikit-learn does; the same values are looked at once, for the same reason."""
-        values = tuple(getattr(self, name) for name in self._get_param_names())
-        (_checked_params if all(type(v) in _CONSTANT for v in values) else _check_params)(type(self), *values)
+        cls: Any = type(self)
+        values = tuple(getattr(self, name) for name in cls._get_param_names())
+        (_checked_params if all(type(v) in _CONSTANT for v in values) else _check_params)(cls, *values)
 
     certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate | MeasureCertificate
     trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
