@@ -25,8 +25,8 @@ MINORANT_CLONES inline void bends_block(const Piecewise& loss, double mu, const 
         h[i] = c[i] * f.bend(r[i]);
     }
 }
-MINORANT_CLONES inline void logistic_bends(const double* r, const double* c, double* alpha, double* h,
-                                           std::size_t i, std::size_t end) {
+MINORANT_WIDE_CLONES inline void logistic_bends(const double* r, const double* c, double* alpha, double* h,
+                                                std::size_t i, std::size_t end) {
     for (; i < end; ++i) {
         const double t = Logistic::sigmoid(r[i]);
         alpha[i] = c[i] * t;
@@ -95,8 +95,9 @@ MINORANT_CLONES inline std::array<double, 2> line_sums(const Piecewise& loss, do
         return std::array<double, 2>{weight * f.slope(at), weight * d[i] * f.bend(at)};
     });
 }
-MINORANT_CLONES inline std::array<double, 2> logistic_sums(const double* r, const double* d, const double* c,
-                                                           double tau, std::size_t begin, std::size_t end) {
+MINORANT_WIDE_CLONES inline std::array<double, 2> logistic_sums(const double* r, const double* d,
+                                                                const double* c, double tau,
+                                                                std::size_t begin, std::size_t end) {
     return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double t = Logistic::sigmoid(r[i] + tau * d[i]), weight = c[i] * d[i];
         return std::array<double, 2>{weight * t, weight * d[i] * (t * (1 - t))};

@@ -6,12 +6,15 @@
 #include <cstddef>  // on Linux, also what says whether the C library is glibc
 
 // A function so marked exists twice, for AVX2 and for the baseline, and the loader picks (too early for the
-// thread sanitizer). It must not be a template.
+// thread sanitizer). It must not be a template. One with much to compute for each value it reads, such as
+// exponentials, gains from a third one for AVX-512; others lose.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
     !defined(__SANITIZE_THREAD__)
 #define MINORANT_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define MINORANT_WIDE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define MINORANT_CLONES
+#define MINORANT_WIDE_CLONES
 #endif
 // What such a function calls must become a part of it.
 #if defined(__GNUC__)

@@ -18,7 +18,7 @@ MINORANT_INLINE double log_one_minus(double t) {
 }
 
 // Σ c φ(r)
-MINORANT_CLONES inline double logistic_loss(const double* r, const double* c, std::size_t n) {
+MINORANT_WIDE_CLONES inline double logistic_loss(const double* r, const double* c, std::size_t n) {
     return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double x = r[i];
         return std::array{c[i] * ((x < 0 ? 0.0 : x) + log1p_unit(exp_negative(x < 0 ? x : -x)))};
@@ -26,7 +26,7 @@ MINORANT_CLONES inline double logistic_loss(const double* r, const double* c, st
 }
 
 // Σ c φ*(t)
-MINORANT_CLONES inline double logistic_conjugate(const double* alpha, const double* c, std::size_t n) {
+MINORANT_WIDE_CLONES inline double logistic_conjugate(const double* alpha, const double* c, std::size_t n) {
     return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double raw = c[i] > 0 ? alpha[i] / c[i] : 0.0, up = raw < 0 ? 0.0 : raw, t = up > 1 ? 1.0 : up;
         const double entropy = (t > 1e-300 ? t * log_positive(t) : 0.0) + (1 - t) * log_one_minus(t);
@@ -35,8 +35,8 @@ MINORANT_CLONES inline double logistic_conjugate(const double* alpha, const doub
 }
 
 // Σ α (log(s t) - log(1 - s t)): the slope in s of Σ c φ*(s t), for s t < 1
-MINORANT_CLONES inline double logistic_conjugate_slope(const double* alpha, const double* c, double s,
-                                                       std::size_t n) {
+MINORANT_WIDE_CLONES inline double logistic_conjugate_slope(const double* alpha, const double* c, double s,
+                                                            std::size_t n) {
     return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double raw = c[i] > 0 ? s * (alpha[i] / c[i]) : 0.0, t = raw > 1e-300 ? raw : 0.5;
         return std::array{raw > 1e-300 ? alpha[i] * (log_positive(t) - log_one_minus(t)) : 0.0};

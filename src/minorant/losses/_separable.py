@@ -119,6 +119,9 @@ class Separable(Loss):
         self._last = kernels.balance(f.logistic, f.shape, 0.0, r, self.direction, self.c, self._last, 1)
         return self._last, r + self._last * self.direction
 
+    def expect(self, intercept: float) -> None:
+        self._last = intercept
+
     def forget(self) -> None:
         self._last = 0.0
 

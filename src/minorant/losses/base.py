@@ -96,6 +96,9 @@ class Loss(ABC):
         """d(α), the function that smooths."""
         return self.geometry.value(alpha)
 
+    def expect(self, intercept: float) -> None:  # noqa: B027 - most losses search for nothing
+        """Begin the next search for a bias there."""
+
     def forget(self) -> None:  # noqa: B027 - most losses have nothing to forget
         """Drop what earlier calls left behind to speed up later ones: a run begins the same every time."""
 

@@ -72,6 +72,11 @@ class Examples:
         return cls(problem, scalar, matrix, regularizer.lam)
 
     @property
+    def bend(self) -> float:
+        """The mean curvature c_i ‖x_i‖²/λ of the dual along one slope; C ‖x‖² for examples of equal weight."""
+        return kernels.dot(self.scalar.c, self.norm2) / (self.lam * self.n)
+
+    @property
     def A(self) -> Counting:
         """The map of the scores, diag(s) X."""
         return self.problem.A
@@ -100,7 +105,7 @@ class Examples:
         slopes of examples with r_i near 0 move first, which costs D the least. The distance alone would move all.
         """
         f = self.scalar
-        mu = _NEAR * kernels.dot(f.c, self.norm2) / (self.lam * self.n)  # in mean curvatures of D along one slope
+        mu = _NEAR * self.bend
         if f.logistic or mu == 0.0:
             return self.problem.loss.project(f.c * t), guess
         at = self.slopes(image, mu, t, guess)

@@ -1,8 +1,9 @@
 """The default for linear models: dual coordinates to begin with, Newton's method to finish.
 
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
-to the last digits. So do all others where its systems are small. For the rest, sweeps of dual coordinate ascent are the
-cheapest start, and on wide sparse data often all that is needed.
+to the last digits. So do others where its systems are small, unless so little curvature (a small C) makes the examples
+hardly depend on each other. For the rest, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse
+data often all that is needed.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners). Costs are those of a typical machine, not of the one at hand: the same data always
@@ -33,7 +34,7 @@ _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign of life
 _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
-_SOON = 20.0  # sweeps that Newton's method may cost to be begun with
+_SOON, _EASY = 24.0, 12.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
@@ -57,7 +58,10 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
 
 
 def _newton_at_once(e: Examples) -> bool:
-    return direct_cost(e, e.n) <= _TINY or _newton(e, 1.0, 1e-3) <= _SOON * _sweep(e)
+    if direct_cost(e, e.n) <= _TINY:
+        return True
+    easy = e.bend < 0.3
+    return _newton(e, 1.0, 1e-3) <= (_EASY if easy else _SOON) * _sweep(e)
 
 
 def dual_coordinates(

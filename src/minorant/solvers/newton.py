@@ -53,8 +53,9 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     mu, center = _smoothing(e, best)
     w, image = best.w.copy(), best.image.copy()
     alpha, v, h = np.empty(e.n), np.empty(e.p), np.empty(e.n)
-    scalars = np.array([mu, 0.0, _ITERATIONS])  # mu, the bias, and what conjugate gradients took last
-    f, begin = e.scalar, True
+    f, begin, loss = e.scalar, True, e.problem.loss
+    bias = float(loss.intercept(best.image)) if f.bias else 0.0
+    scalars = np.array([mu, bias, _ITERATIONS])  # and what conjugate gradients took last
     problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
     rules = (_SHRINK, _SETTLED, _SHORT, _GROWTH, e.unit, _PATIENCE)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
@@ -64,6 +65,7 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
         begin = False
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
+        loss.expect(float(scalars[1]))
         yield Candidates(((w.copy(), image.copy()),), ((alpha.copy(), v.copy()),)), float(scalars[0])
 
 
