@@ -57,9 +57,11 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             {
                 const nb::gil_scoped_release release;
                 done = with_loss(logistic, shape, [&](const auto& loss) {
-                    return coordinate_sweeps(examples, loss, p, most, enough, seed,
-                                             std::span(t.data(), t.size()), std::span(w.data(), w.size()),
-                                             bias);
+                    CoordinateAscent ascent(examples, loss, p, seed, std::span(t.data(), t.size()),
+                                            std::span(w.data(), w.size()), bias);
+                    const Sweeps found = ascent.run(most, enough);
+                    bias = ascent.bias();
+                    return found;
                 });
             }
             return std::tuple(bias, done.excess, done.count);

@@ -8,6 +8,8 @@
 // Rows are visited chunk by chunk, the chunks and the rows of each in random order: as good as a whole
 // permutation, and the rows of a chunk are neighbors in memory. Slopes held at a bound by more than any step
 // of the last sweep moved are left out until those left are solved; the last sweep is one over all rows.
+// Of many sweeps, some at a time are in the same order: a map with a fixed point, whose iterates can be
+// extrapolated (`extrapolation.hpp`).
 #pragma once
 
 #include <algorithm>
@@ -15,11 +17,13 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "csr.hpp"
 #include "dense.hpp"
 #include "dual_step.hpp"
+#include "extrapolation.hpp"
 
 namespace minorant {
 
@@ -98,68 +102,169 @@ struct Sweeps {
 
 // Up to `most` sweeps over t, w and b, fewer once the excess of a sweep over all rows is at most `enough`.
 template <class Rows, class Loss>
-Sweeps coordinate_sweeps(const Rows& X, const Loss& loss, const CoordinateProblem& p, int most, double enough,
-                         std::uint64_t seed, std::span<double> t, std::span<double> w, double& bias) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    constexpr std::size_t kChunkValues = 2048;
-    const std::size_t n = X.size();
-    const std::size_t height = std::max<std::size_t>(16, n * kChunkValues / (X.volume() + n));
-    std::vector<std::uint32_t> active(n), order;
-    std::iota(active.begin(), active.end(), 0u);
-    std::vector<double> q(n);
-    for (std::size_t i = 0; i < n; ++i) q[i] = std::max(p.scale[i] * (p.norm2[i] + p.rho), 1e-300);
-    auto steps = dual_steps(loss, std::move(q), t);
-    Shuffler shuffle{seed};
-    double* weights = w.data();
-    double limit = kInfinity, balance = 0, whole = kInfinity;
-    for (std::size_t i = 0; i < n; ++i) balance += p.sign[i] * p.scale[i] * t[i];
-    Sweeps done{kInfinity, 0};
-    const auto see_all = [&] {
-        active.resize(n);
-        std::iota(active.begin(), active.end(), 0u);
-        limit = kInfinity;
-    };
-    while (done.count < most) {
-        if (done.count + 1 == most && active.size() < n) see_all();
-        const std::size_t size = active.size(), chunks = (size + height - 1) / height;
-        order.resize(chunks);
-        for (std::size_t k = 0; k < chunks; ++k) order[k] = static_cast<std::uint32_t>(k);
-        shuffle(order.data(), chunks);
-        double excess = 0, largest = 0;
-        for (const std::uint32_t chunk : order) {
-            const std::size_t begin = chunk * height, end = std::min(size, begin + height);
-            shuffle(active.data() + begin, end - begin);
-            for (std::size_t k = begin; k < end; ++k) {
-                const std::size_t i = active[k];
-                const double old = t[i];
-                const double r = p.sign[i] * (X.dot(i, weights) + bias) - p.offset[i];
-                if (steps.held(r, old) > limit) {
-                    active[k] |= 0x80000000u;
-                    continue;
-                }
-                excess += p.scale[i] * steps.excess(i, r, old);
-                largest = std::max(largest, steps.drive(r, old));
-                const double now = steps(i, r, old), step = now - old;
-                if (step == 0) continue;
-                t[i] = now;
-                const double move = -p.sign[i] * p.scale[i] * step;
-                X.add(i, move, weights);
-                bias += p.rho * move;
-                balance -= move;
+class CoordinateAscent {
+  public:
+    CoordinateAscent(const Rows& X, const Loss& loss, const CoordinateProblem& p, std::uint64_t seed,
+                     std::span<double> t, std::span<double> w, double bias)
+        : X_(X),
+          p_(p),
+          n_(X.size()),
+          steps_(dual_steps(loss, curvatures(), t)),
+          shuffle_{seed},
+          t_(t),
+          w_(w),
+          bias_(bias) {
+        for (std::size_t i = 0; i < n_; ++i) balance_ += p_.sign[i] * p_.scale[i] * t_[i];
+        see_all();
+    }
+
+    double bias() const { return bias_; }
+
+    Sweeps run(int most, double enough) {
+        Sweeps done{kInfinity, 0};
+        double whole = kInfinity;
+        const bool ahead = most > kStride * static_cast<int>(Extrapolation::kDepth + 1);
+        int same = 0;  // sweeps in the present order
+        while (done.count < most) {
+            if (done.count + 1 == most && seen() < n_) {
+                see_all();
+            } else if (same == 0 && done.count > 0) {
+                mix();
+            }
+            const bool all = seen() == n_;
+            const double excess = sweep();
+            done = {excess, done.count + 1};
+            if (all) {
+                whole = excess;
+                if (excess <= enough) break;
+            } else if (excess <= std::max(0.05 * whole, enough)) {  // solved among those left
+                see_all();
+            }
+            if (ahead && ++same % kStride == 0) past_.push(t_, bias_ + p_.rho * balance_);
+            if (past_.full()) {
+                if (done.count < most) extrapolate();
+                past_.clear();
+                same = 0;
             }
         }
-        bias -= p.rho * balance;
-        std::erase_if(active, [](std::uint32_t i) { return (i & 0x80000000u) != 0; });
-        limit = largest > 0 ? largest : kInfinity;
-        done = {excess, done.count + 1};
-        if (size == n) {
-            whole = excess;
-            if (excess <= enough) break;
-        } else if (excess <= std::max(0.05 * whole, enough)) {  // solved among those left
-            see_all();
+        return done;
+    }
+
+  private:
+    static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    static constexpr int kStride = 2;  // sweeps from one iterate of the extrapolation to the next
+    static constexpr std::uint32_t kLeft = 0x80000000u;
+
+    std::size_t seen() const { return active_.size() - left_out_; }
+
+    std::vector<double> curvatures() const {
+        std::vector<double> q(n_);
+        for (std::size_t i = 0; i < n_; ++i) q[i] = std::max(p_.scale[i] * (p_.norm2[i] + p_.rho), 1e-300);
+        return q;
+    }
+
+    void see_all() {
+        active_.resize(n_);
+        std::iota(active_.begin(), active_.end(), 0u);
+        left_out_ = 0;
+        limit_ = kInfinity;
+        mix();
+    }
+
+    // A new order, of those rows that are not left out.
+    void mix() {
+        constexpr std::size_t kChunkValues = 2048;
+        height_ = std::max<std::size_t>(16, n_ * kChunkValues / (X_.volume() + n_));
+        if (left_out_ > 0) std::erase_if(active_, [](std::uint32_t i) { return (i & kLeft) != 0; });
+        left_out_ = 0;
+        const std::size_t size = active_.size();
+        order_.resize((size + height_ - 1) / height_);
+        std::iota(order_.begin(), order_.end(), 0u);
+        shuffle_(order_.data(), order_.size());
+        for (const std::uint32_t chunk : order_) {
+            const std::size_t begin = chunk * height_, end = std::min(size, begin + height_);
+            shuffle_(active_.data() + begin, end - begin);
         }
     }
-    return done;
-}
+
+    double sweep() {
+        double excess = 0, largest = 0;
+        for (const std::uint32_t chunk : order_) {
+            const std::size_t begin = chunk * height_, end = std::min(active_.size(), begin + height_);
+            for (std::size_t k = begin; k < end; ++k) {
+                if ((active_[k] & kLeft) == 0) visit(active_[k], excess, largest);
+            }
+        }
+        bias_ -= p_.rho * balance_;
+        limit_ = largest > 0 ? largest : kInfinity;
+        return excess;
+    }
+
+    MINORANT_INLINE void visit(std::uint32_t& row, double& excess, double& largest) {
+        const std::size_t i = row;
+        const double old = t_[i];
+        const double r = p_.sign[i] * (X_.dot(i, w_.data()) + bias_) - p_.offset[i];
+        if (steps_.held(r, old) > limit_) {
+            row |= kLeft;
+            ++left_out_;
+            return;
+        }
+        excess += p_.scale[i] * steps_.excess(i, r, old);
+        largest = std::max(largest, steps_.drive(r, old));
+        const double now = steps_(i, r, old), step = now - old;
+        if (step == 0) return;
+        t_[i] = now;
+        const double move = -p_.sign[i] * p_.scale[i] * step;
+        X_.add(i, move, w_.data());
+        bias_ += p_.rho * move;
+        balance_ -= move;
+    }
+
+    // The dual with the multiplier b₀ held, up to a factor λ.
+    double value(std::span<const double> t, std::span<const double> w, double multiplier) const {
+        double loss = 0, balance = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            loss += p_.scale[i] * (steps_.conjugate(t[i]) + p_.offset[i] * t[i]);
+            balance += p_.sign[i] * p_.scale[i] * t[i];
+        }
+        return -loss - 0.5 * row_dot(w.data(), w.data(), w.size()) +
+               balance * (multiplier - 0.5 * p_.rho * balance);
+    }
+
+    // To where the iterates seem to lead, if the dual is higher there.
+    void extrapolate() {
+        std::vector<double> t(t_.begin(), t_.end()), w(w_.begin(), w_.end());
+        double multiplier = bias_ + p_.rho * balance_, balance = balance_;
+        if (!past_.combine(t, multiplier)) return;
+        for (std::size_t i = 0; i < n_; ++i) {
+            t[i] = steps_.allowed(t[i], t_[i]);
+            const double move = -p_.sign[i] * p_.scale[i] * (t[i] - t_[i]);
+            if (move == 0) continue;
+            X_.add(i, move, w.data());
+            balance -= move;
+        }
+        if (!(value(t, w, multiplier) > value(t_, w_, multiplier))) return;
+        for (std::size_t i = 0; i < n_; ++i) {
+            if (t[i] == t_[i]) continue;
+            t_[i] = t[i];
+            steps_.moved(i, t[i]);
+        }
+        std::copy(w.begin(), w.end(), w_.begin());
+        balance_ = balance;
+        bias_ = multiplier - p_.rho * balance;
+    }
+
+    const Rows& X_;
+    const CoordinateProblem& p_;
+    const std::size_t n_;
+    decltype(dual_steps(std::declval<const Loss&>(), std::vector<double>{},
+                        std::span<const double>{})) steps_;
+    Shuffler shuffle_;
+    std::span<double> t_, w_;
+    double bias_, balance_ = 0, limit_ = kInfinity;
+    std::vector<std::uint32_t> active_, order_;  // rows, some of them marked as left out; chunks of these
+    std::size_t height_ = 1, left_out_ = 0;
+    Extrapolation past_;
+};
 
 }  // namespace minorant

@@ -1,6 +1,6 @@
 // The proximal step of one example in dual coordinate ascent: with all other slopes held, the best t_i is the
 // slope at r_i + Q_i t_i of φ smoothed at Q_i > 0. Each class keeps what makes the next step of an example
-// cheap.
+// cheap. `allowed` is t, or what comes next to it within the bounds; `moved` tells of a t from elsewhere.
 //
 // PiecewiseSteps: clip(soft(r + Q t)/(kappa + Q)), with the quotients computed once.
 //
@@ -28,6 +28,9 @@ class PiecewiseSteps {
     MINORANT_INLINE double operator()(std::size_t i, double r, double t) const {
         return loss_.clip(loss_.soft(r + q_[i] * t) * inverse_[i]);
     }
+    double allowed(double t, double) const { return loss_.clip(t); }
+    double conjugate(double t) const { return loss_.conjugate(t); }
+    void moved(std::size_t, double) {}
     double excess(std::size_t, double r, double t) const { return loss_.excess(r, t); }
     double drive(double r, double t) const { return loss_.drive(r, t); }
     double held(double r, double t) const { return loss_.held(r, t); }
@@ -57,6 +60,9 @@ class LogisticSteps {
         z_[i] = z;
         return slope;
     }
+    double allowed(double t, double now) const { return t > 0 && t < 1 ? t : now; }
+    double conjugate(double t) const { return Logistic{}.conjugate(t); }
+    void moved(std::size_t i, double t) { z_[i] = std::log(t / (1 - t)); }
     // To second order in r - z, and exactly where t is 0 or 1; it tells when to look, and proves nothing.
     double excess(std::size_t i, double r, double t) const {
         const double off = r - z_[i], above = t > 0 ? -r : r;

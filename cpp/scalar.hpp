@@ -33,6 +33,7 @@ struct Piecewise {
         const double value = steep == 0 ? 0.0 : steep * v - 0.5 * kappa * steep * steep;
         return value + tube * std::abs(t) + 0.5 * kappa * t * t - r * t;
     }
+    double conjugate(double t) const { return tube * std::abs(t) + 0.5 * kappa * t * t; }
     // How far r is from where t would stay.
     double drive(double r, double t) const {
         const double bend = kappa * t + (t > 0 ? tube : t < 0 ? -tube : 0.0);
@@ -90,8 +91,10 @@ struct Logistic {
     }
     double excess(double r, double t) const {
         const double value = std::max(r, 0.0) + std::log1p(exp_negative(-std::abs(r)));
-        const double entropy = (t > 0 ? t * std::log(t) : 0.0) + (t < 1 ? (1 - t) * std::log1p(-t) : 0.0);
-        return value + entropy - r * t;
+        return value + conjugate(t) - r * t;
+    }
+    double conjugate(double t) const {
+        return (t > 0 ? t * std::log(t) : 0.0) + (t < 1 ? (1 - t) * std::log1p(-t) : 0.0);
     }
     double drive(double, double) const { return 1.0; }
     double held(double, double) const { return 0.0; }
