@@ -119,8 +119,9 @@ def _newton(e: Examples, gap: float, tol: float) -> float:
     a_value, a_product = (0.5, 0.1) if _dense(e) else (0.8, 0.45)
     iterations = 40.0 if f.logistic else 400.0  # of conjugate gradients: bends that jump make them slow,
     digits = 1.0 if f.smooth else 3.0  # and corners make digits hard to come by
+    band = e.n // 4 if e.n > 4 * e.p and not f.smooth else e.n  # few examples are at a corner, unless columns abound
     system = min(
-        a_product * direct_cost(e, e.n if f.smooth else e.n // 4),
+        a_product * direct_cost(e, band),
         iterations * (2.0 * a_value * e.matrix.volume + 3.0 * e.size),
     )
     steps = 3.0 + digits * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
