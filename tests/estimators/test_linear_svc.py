@@ -193,7 +193,7 @@ def test_warm_start_goes_on_from_the_last_solution(cancer):
     np.testing.assert_array_equal(model.coef_, first)
     model.set_params(C=0.11).fit(X, y)
     cold = LinearSVC(C=0.11).fit(X, y)
-    assert model.trace_[0].primal - model.trace_[0].dual < 0.1 * (cold.trace_[0].primal - cold.trace_[0].dual)
+    assert model.certificate_.n_products < 0.7 * cold.certificate_.n_products
     model.fit(X[:300], y[:300])  # other rows: the dual point does not fit, the primal one does
     assert model.certificate_.relative_gap <= 1e-3
 
@@ -243,7 +243,7 @@ def test_a_column_index_out_of_range_is_an_error_not_a_crash():
 def test_an_unfinished_fit_says_how_far_it_got():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.warns(NotCertified, match=r"lower bound .* relative gap is .* max_iter") as caught:
-        model = LinearSVC(max_iter=2).fit(X, y)
+        model = LinearSVC(max_iter=2, solver="agm-inf").fit(X, y)
     assert len(caught) == 1
     assert model.certificate_.status is Status.MAX_ITER
     assert model.certificate_.relative_gap > 1e-3

@@ -1,9 +1,10 @@
 """The default for linear models: dual coordinates to begin with, Newton's method to finish.
 
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
-to the last digits. So do others where its systems are small, unless so little curvature (a small C) makes the examples
-hardly depend on each other. For the rest, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse
-data often all that is needed.
+to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). Others begin with
+Newton's method where its systems are small, unless there is so little curvature (a small C) that the examples hardly
+depend on each other. For the rest, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data
+often all that is needed.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners). Costs are those of a typical machine, not of the one at hand: the same data always
@@ -49,19 +50,17 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
         tried = sweeps * _sweep(e) >= _TRY * newton
         return tried and min(rest, max(_AHEAD * sweeps, _FEW)) * _sweep(e) > newton
 
-    if few_rows(e):
+    tiny = direct_cost(e, e.n) <= _TINY
+    if few_rows(e) and not tiny:
         yield from newton_on_products(e, best, tol)
-    elif kernels.native and not _newton_at_once(e):
+    elif kernels.native and not (tiny or _newton_at_once(e)):
         for candidates in dual_coordinates(e, best, tol, newton_is_cheaper):
             yield candidates, 0.0
     yield from newton(e, best, tol)
 
 
 def _newton_at_once(e: Examples) -> bool:
-    if direct_cost(e, e.n) <= _TINY:
-        return True
-    easy = e.bend < 0.3
-    return _newton(e, 1.0, 1e-3) <= (_EASY if easy else _SOON) * _sweep(e)
+    return _newton(e, 1.0, 1e-3) <= (_EASY if e.bend < 0.3 else _SOON) * _sweep(e)
 
 
 def dual_coordinates(
