@@ -142,6 +142,10 @@ struct FLoss {
         const double d = (1 + beta2) * n_pos - (b + missed) + c;
         return 0.25 * count * count * (1 + beta2) * (n_pos - b) / (d * d * d);
     }
+    // By sorted gains.
+    Worst scan(std::span<const double> pos, std::span<const double> neg) const {
+        return f_scan(pos, neg, beta2);
+    }
 };
 
 struct GMeanLoss {
@@ -152,6 +156,9 @@ struct GMeanLoss {
         return 1 - std::sqrt((n_pos - b) * (n_neg - c)) / std::sqrt(n_pos * n_neg);
     }
     double bend(double, double, double, double) const { return 0; }
+    Worst scan(std::span<const double> pos, std::span<const double> neg) const {
+        return gmean_scan(pos, neg);
+    }
 };
 
 template <class Loss>

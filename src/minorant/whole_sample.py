@@ -113,7 +113,7 @@ class MeasureCertificate(Certificate):
             raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
         signs = np.where(labels == self.positive, 1.0, -1.0)
         size = n if self.index is None else self.index.size
-        flips = (flips.unpack(size) for flips in self.law.flips)
+        flips = self.law.each(size)
         verdict = check_measure(data, signs, self.w, self.bias, self.law.weights, flips, self._claim(), self.index)
         least = self._rounding(data, signs) / max(verdict.primal, abs(verdict.dual), 1e-300)
         rounding = max(checker.ROUNDING, least)

@@ -42,6 +42,9 @@ class Csr(RowMatrix):
     def tdot(self, alpha: Vector) -> Vector:
         return kernels.csr_tdot(*self._arrays, alpha, self.shape[1], self.threads)
 
+    def add_rows(self, base: Vector, rows: NDArray[np.int32], values: Vector) -> Vector:
+        return kernels.csr_add_rows(*self._arrays, rows, values, base)
+
     def row_norms(self) -> Vector:
         return kernels.csr_row_norms(*self._arrays, self.threads)
 

@@ -1,0 +1,112 @@
+"""The cuts of a bundle: Δ_j + ⟨v_j, w⟩ + t_j b for labelings j, with v = Xᵀ g, and the law β of the lower bound
+
+D = max over β ≥ 0, Σ β = 1, Σ β t = 0 of  Σ β Δ - ‖Σ β v‖²/2λ ,   at  w = -Σ β v/λ,  b = multiplier of Σ β t = 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from minorant.kernels import dense_dot, dense_tdot, dot
+from minorant.solvers.labelings import Flips, Labelings
+from minorant.solvers.simplex_qp import maximize
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from minorant.solvers.labelings import Order, WholeSample
+    from minorant.solvers.line_search import Trial
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Cuts"]
+
+_IDLE = 25  # iterations after which a cut that the lower bound does not use is dropped
+
+
+class Cuts:
+    """The cuts, their Gram matrix, and the law β of the lower bound. What they flip is kept in `order`."""
+
+    def __init__(self, problem: WholeSample, order: Order | None) -> None:
+        self._problem, self._order = problem, order
+        p = problem.A.shape[1]
+        self._V = np.empty((8, p))
+        self._gram = np.empty((8, 8))
+        self.losses, self.slopes, self.beta = np.empty(0), np.empty(0), np.empty(0)
+        self._idle = np.empty(0, dtype=np.int64)
+        self.flips: list[Flips] = []
+        self._image = np.zeros(p)  # of the last trial; before the first, of the labeling without flips
+        self._known = False  # whether that labeling is a cut
+
+    def add(self, loss: float, z: Vector) -> None:
+        """What flips z of each example."""
+        g = self._problem.gradient(z)
+        kept = z if self._order is None else z[self._order]
+        self._append(loss, float(g.sum()), Flips.pack(kept), self._problem.image(g))
+
+    def add_kept(self, loss: float, kept: Vector) -> None:
+        """The same, in the order in which it is kept."""
+        z = kept
+        if self._order is not None:
+            z = np.empty_like(kept)
+            z[self._order] = kept
+        self.add(loss, z)
+
+    def add_trial(self, trial: Trial) -> None:
+        """The labeling of a line search; it tells what changed since the one before."""
+        problem = self._problem
+        n = problem.y.size
+        if trial.rows.size == 0 and not trial.whole and self._known:
+            return
+        if trial.rows.size > 0.5 * n:
+            g = np.zeros(n)
+            g[trial.rows] = trial.change
+            image = problem.image(g)
+            self._image = image if trial.whole else self._image + image
+        else:
+            base = np.zeros_like(self._image) if trial.whole else self._image
+            self._image = problem.image_from(base, trial.rows, trial.change)
+        self._append(trial.loss, trial.slope, trial.flips, self._image)
+        self._known = True
+
+    def _append(self, loss: float, slope: float, flips: Flips, image: Vector) -> None:
+        m = self.losses.size
+        if m == len(self._V):
+            self._V = np.concatenate([self._V, np.empty_like(self._V)])
+            self._gram = np.pad(self._gram, (0, m))
+        self._V[m] = image
+        self._gram[m, : m + 1] = self._gram[: m + 1, m] = dense_dot(self._V[: m + 1], image, 1)
+        self.losses = np.append(self.losses, loss)
+        self.slopes = np.append(self.slopes, slope)
+        self.beta = np.append(self.beta, 0.0)
+        self._idle = np.append(self._idle, 0)
+        self.flips.append(flips)
+
+    def solve(self) -> tuple[Vector, float, float]:
+        """w and b where the cuts are lowest together with λ/2‖w‖², and that value."""
+        m, lam = self.losses.size, self._problem.lam
+        equations = np.ones((1, m)) if not self._problem.free else np.stack([np.ones(m), self.slopes])
+        r = np.array([1.0, 0.0])[: len(equations)]
+        self.beta, nu = maximize(self._gram[:m, :m] / lam, self.losses, equations, r, self.beta)
+        v = dense_tdot(self._V[:m], self.beta, 1)
+        lower = float(self.beta @ self.losses) - dot(v, v) / (2.0 * lam)
+        self._idle = np.where(self.beta > 0, 0, self._idle + 1)
+        return -v / lam, -float(nu[1]) if self._problem.free else 0.0, lower
+
+    def drop(self) -> None:
+        """Forget the cuts that have long been idle."""
+        keep = np.flatnonzero(self._idle < _IDLE)
+        m = keep.size
+        if m > 0.8 * self.losses.size:  # not for a few: what is left moves
+            return
+        self._known = False  # that labeling may be among them
+        self._V[:m], self._gram[:m, :m] = self._V[keep], self._gram[np.ix_(keep, keep)]
+        self.losses, self.slopes, self.beta = self.losses[keep], self.slopes[keep], self.beta[keep]
+        self._idle, self.flips = self._idle[keep], [self.flips[j] for j in keep]
+
+    def law(self) -> Labelings:
+        """The labelings that the lower bound uses."""
+        used = np.flatnonzero(self.beta)
+        return Labelings(self.beta[used], self.losses[used], tuple(self.flips[j] for j in used), self._order)

@@ -1,0 +1,88 @@
+"""The compiled line search over labelings takes the steps of the one in Python, which is the method as it reads."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from minorant.measures import FBeta, GMean
+from minorant.operators import Counting, as_linear_map
+from minorant.solvers import bundle as module
+from minorant.solvers.bundle import Bundle, WholeSample
+from minorant.solvers.line_search import CompiledLineSearch, LineSearch
+
+pytest.importorskip("minorant._core")
+MEASURES = pytest.mark.parametrize("which", [FBeta(), FBeta(0.5), FBeta(2.0), GMean()], ids=str)
+
+
+def draw(which, *, free=True, sparse=False, ties=False, repeated=False, lam=0.01, n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.2, 1.0, -1.0)
+    X = rng.normal(size=(n, 6)) + 0.5 * y[:, None] * rng.random(6)
+    if ties:
+        X = np.round(X)
+    index = np.repeat(np.arange(n), rng.integers(0, 3, size=n)) if repeated else None
+    A = Counting(as_linear_map(csr_array(X) if sparse else X, 1))
+    return WholeSample(A, y, which, lam, free, index)
+
+
+def run(problem, search, monkeypatch, steps=25, many=30):
+    monkeypatch.setattr(module, "line_search_of", search)
+    monkeypatch.setattr(module, "_MANY", many)
+    return list(islice(Bundle(problem).steps(), steps))
+
+
+@MEASURES
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"free": False}, {"sparse": True}, {"ties": True}, {"repeated": True}, {"lam": 1e-4, "sparse": True}],
+    ids=str,
+)
+@pytest.mark.parametrize("many", [2, 1000], ids=["averages", "labelings"])
+def test_the_same_steps(which, options, many, monkeypatch):
+    fast = run(draw(which, **options), CompiledLineSearch, monkeypatch, many=many)
+    slow = run(draw(which, **options), LineSearch, monkeypatch, many=many)
+    for mine, other in zip(fast, slow, strict=True):
+        if other.primal - other.dual < 1e-3:  # trials are where lines meet: rounding may choose between labelings
+            break
+        np.testing.assert_allclose(mine, other, rtol=1e-9)
+
+
+@MEASURES
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_same_trials(which, ties):
+    """Labelings, their lines, what changed from one to the next; also where none is flipped, or nothing changes."""
+    problem = draw(which, ties=ties)
+    n = problem.y.size
+    rng = np.random.default_rng(1)
+    fast, slow = CompiledLineSearch(problem), LineSearch(problem)
+    for step in range(12):
+        scores, target = rng.normal(size=(2, n)) * 10.0 ** rng.uniform(-2, 1)
+        if step % 3 == 2:
+            scores = target = 100.0 * problem.y
+        q = (*rng.normal(size=2).tolist(), float(rng.random()))
+        assert fast.stand(scores) == pytest.approx(slow.stand(scores), rel=1e-12, abs=1e-12)
+        arguments = target, float(rng.normal()), q, float(rng.random()), q[0] + 3.0, 1e-3, 6
+        (trials, best), (others, other_best) = fast.along(*arguments), slow.along(*arguments)
+        assert (len(trials), best) == (len(others), other_best)
+        for mine, other in zip(trials, others, strict=True):
+            np.testing.assert_allclose(
+                [mine.t, mine.value, mine.loss, mine.slope], [other.t, other.value, other.loss, other.slope],
+                rtol=1e-9, atol=1e-12,
+            )  # fmt: skip
+            assert (mine.b, mine.c, mine.whole, mine.rising) == (other.b, other.c, other.whole, other.rising)
+            restored = np.empty(n)
+            restored[fast.order] = mine.flips.unpack(n)
+            np.testing.assert_array_equal(restored, other.flips.unpack(n))
+            order = np.argsort(mine.rows)
+            np.testing.assert_array_equal(mine.rows[order], other.rows)
+            np.testing.assert_allclose(mine.change[order], other.change, rtol=1e-12)
+        if best < 6:
+            fast.take()
+            slow.take()
+        against = np.empty(n)
+        against[fast.order] = fast.against
+        np.testing.assert_allclose(against, slow.against, rtol=1e-12, atol=1e-12)
