@@ -87,6 +87,18 @@ MINORANT_CLONES inline double marked_sum(const double* e, const std::uint8_t* fl
     })[0];
 }
 
+// Eight flags a bit each, the first of them the highest of a byte.
+inline void pack(std::span<const std::uint8_t> flags, std::span<std::uint8_t> bits) {
+    const std::size_t whole = flags.size() / 8;
+    for (std::size_t k = 0; k < whole; ++k) {
+        const std::uint8_t* f = flags.data() + 8 * k;
+        bits[k] = static_cast<std::uint8_t>(f[0] << 7 | f[1] << 6 | f[2] << 5 | f[3] << 4 | f[4] << 3 |
+                                            f[5] << 2 | f[6] << 1 | f[7]);
+    }
+    for (std::size_t i = 8 * whole; i < flags.size(); ++i)
+        bits[whole] = static_cast<std::uint8_t>(bits[whole] | flags[i] << (7 - i % 8));
+}
+
 // total += weight where a bit is set, the first of a byte being its highest.
 inline void flip_shares(std::span<const std::uint8_t> ones, double weight, std::span<double> total) {
     for (std::size_t k = 0; k < ones.size(); ++k) {
@@ -225,10 +237,9 @@ class LabelingSearch {
                     rising};
         const std::size_t n = size();
         trial.bits.resize((n + 7) / 8);
-        for (std::size_t i = 0; i < n; ++i)
-            trial.bits[i / 8] = static_cast<std::uint8_t>(trial.bits[i / 8] | flags_[i] << (7 - i % 8));
+        pack(flags_, trial.bits);
         std::size_t changed = 0;
-        for (std::size_t i = 0; i < n; ++i) changed += flags_[i] != last_[i];
+        each_difference([&](std::size_t) { ++changed; });
         trial.whole = found.b + found.c < changed;
         if (trial.whole) std::fill(last_.begin(), last_.end(), std::uint8_t{0});
         const std::size_t count = trial.whole ? found.b + found.c : changed;

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,34 +25,69 @@
 
 namespace minorant {
 
+MINORANT_CLONES inline std::array<double, 2> lowest_highest(const double* x, std::size_t n) {
+    double low[kLanes], high[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) low[lane] = HUGE_VAL, high[lane] = -HUGE_VAL;
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            low[lane] = x[i + lane] < low[lane] ? x[i + lane] : low[lane];
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            high[lane] = x[i + lane] > high[lane] ? x[i + lane] : high[lane];
+    }
+    for (; i < n; ++i) {
+        low[0] = x[i] < low[0] ? x[i] : low[0];
+        high[0] = x[i] > high[0] ? x[i] : high[0];
+    }
+    return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+}
+
+// The steps of 1/scale from `high` down, at most `last`. Rounding is monotone: what is in a later step is
+// less.
+MINORANT_CLONES inline void steps_down(const double* x, double high, double scale, double last,
+                                       std::uint16_t* out, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double step = (high - x[i]) * scale;
+        out[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(step < last ? step : last));
+    }
+}
+
 // The gains of a class in bins that are not empty, the largest gains first; bins are sorted when they are
 // read.
 class GainBins {
   public:
     explicit GainBins(std::span<const double> gains)
-        : gains_(gains), most_(std::clamp<std::size_t>(gains.size() / 32, 1, 1024)), steps_(gains.size()) {
-        const auto [low, high] = range(gains);
+        : gains_(gains),
+          most_(std::clamp<std::size_t>(gains.size() / 32, 1, 1024)),
+          steps_(std::make_unique_for_overwrite<std::uint16_t[]>(gains.size())) {
+        const auto [low, high] = lowest_highest(gains.data(), gains.size());
         const double count = static_cast<double>(most_), width = high - low;
         const double scale = width > 0 && std::isfinite(count / width) ? count / width : 0;
-        for (std::size_t i = 0; i < gains.size();
-             ++i)  // rounding is monotone: what is in a later step is less
-            steps_[i] = static_cast<std::uint16_t>(std::min((high - gains[i]) * scale, count - 1));
-        std::vector<std::uint32_t> counts(most_);
-        std::vector<double> sums(most_);
-        for (std::size_t i = 0; i < gains.size(); ++i) {
-            ++counts[steps_[i]];
-            sums[steps_[i]] += gains[i];
-        }
+        steps_down(gains.data(), high, scale, count - 1, steps_.get(), gains.size());
+        struct Bin {
+            double sum = 0;
+            std::size_t count = 0;
+        };
+        std::vector<Bin> bins(2 * most_);  // twice, in turns: neighbors that meet in a bin do not wait
+        const auto put = [&](std::size_t i, std::size_t turn) {
+            Bin& bin = bins[2 * steps_[i] + turn];
+            bin.sum += gains[i];
+            ++bin.count;
+        };
+        std::size_t i = 0;
+        for (; i + 2 <= gains.size(); i += 2) put(i, 0), put(i + 1, 1);
+        if (i < gains.size()) put(i, 0);
         bend_ = (scale > 0 ? 1 / scale : std::max(width, 0.0)) / 4 + 1e-15 * (std::abs(low) + std::abs(high));
         Sum total;
         double rank = 0;
         for (std::size_t j = 0; j < most_; ++j) {
-            if (counts[j] == 0) continue;
+            const Bin &first = bins[2 * j], &second = bins[2 * j + 1];
+            if (first.count + second.count == 0) continue;
             step_.push_back(j);
             rank_.push_back(rank);
             sum_.push_back(total.value());
-            rank += counts[j];
-            total.add(sums[j]);
+            rank += static_cast<double>(first.count + second.count);
+            total.add(first.sum + second.sum);
         }
         rank_.push_back(rank);
         sum_.push_back(total.value());
@@ -74,9 +111,19 @@ class GainBins {
             place[step_[k] - step_[j]] = begin;
             values_[k] = std::span(all).subspan(begin, static_cast<std::size_t>(rank_[k + 1] - rank_[k]));
         }
-        for (std::size_t i = 0; i < gains_.size(); ++i) {
-            const std::size_t step = steps_[i] - step_[j];  // what is before j wraps around
-            if (step < place.size()) all[place[step]++] = gains_[i];
+        constexpr std::size_t kChunk = 256;
+        std::uint32_t found[kChunk];
+        for (std::size_t begin = 0; begin < gains_.size(); begin += kChunk) {
+            const std::size_t end = std::min(begin + kChunk, gains_.size());
+            std::size_t count = 0;
+            for (std::size_t i = begin; i < end; ++i) {  // without a branch: which it is cannot be foretold
+                found[count] = static_cast<std::uint32_t>(i - begin);
+                count += steps_[i] - step_[j] < place.size();  // what is before j wraps around
+            }
+            for (std::size_t k = 0; k < count; ++k) {
+                const std::size_t i = begin + found[k];
+                all[place[steps_[i] - step_[j]]++] = gains_[i];
+            }
         }
     }
 
@@ -104,27 +151,9 @@ class GainBins {
     }
 
   private:
-    struct Range {
-        double low, high;
-    };
-    static Range range(std::span<const double> gains) {
-        double low[kLanes], high[kLanes];
-        std::fill_n(low, kLanes, HUGE_VAL);
-        std::fill_n(high, kLanes, -HUGE_VAL);
-        const auto take = [&](double gain, std::size_t lane) {
-            low[lane] = gain < low[lane] ? gain : low[lane];
-            high[lane] = gain > high[lane] ? gain : high[lane];
-        };
-        std::size_t i = 0;
-        for (; i + kLanes <= gains.size(); i += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) take(gains[i + lane], lane);
-        for (std::size_t lane = 0; i + lane < gains.size(); ++lane) take(gains[i + lane], lane);
-        return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
-    }
-
     std::span<const double> gains_;
     std::size_t most_;
-    std::vector<std::uint16_t> steps_;
+    std::unique_ptr<std::uint16_t[]> steps_;
     double bend_ = 0;
     std::vector<std::size_t> step_;
     std::vector<double> rank_, sum_;
@@ -172,37 +201,31 @@ class Selection {
     bool find() {
         if (up_.bins() == 0 || down_.bins() == 0) return false;
         coarse();
-        std::vector<std::pair<std::size_t, std::size_t>> cells;
         double work = 0;
-        const std::size_t columns = down_.bins();
-        std::vector<double> first(columns + 1), second(columns + 1), most(columns);
-        for (std::size_t k = 0, known = up_.bins() + 1; k < up_.bins(); ++k) {
-            const double least = best_.value - slack_ - up_.bend(k);
-            if (std::max(bound_[k], bound_[k + 1]) < least) continue;
-            if (known == k)
-                first.swap(second);
+        const double all = up_.rank(up_.bins()) + down_.rank(down_.bins());
+        const std::vector<double> most = bends_from_here();
+        Rows rows(down_.bins());
+        for (std::size_t k = 0; k < up_.bins(); ++k) {
+            if (!could_hold(k)) continue;
+            const double height = up_.rank(k + 1) - up_.rank(k);
+            const auto take = [&](std::size_t l) {
+                cells_.emplace_back(k, l);
+                const double width = down_.rank(l + 1) - down_.rank(l);
+                work += Loss::kConcave ? height + 0.5 * width : height * width;
+            };
+            if constexpr (Loss::kConcave)
+                near_the_top(k, most, take);
             else
-                corners(k, first);
-            corners(k + 1, second);
-            known = k + 1;
-            for (std::size_t l = 0; l < columns; ++l)
-                most[l] = std::max(std::max(first[l], first[l + 1]), std::max(second[l], second[l + 1])) +
-                          bend(k, k + 1, l);
-            for (std::size_t l = 0; l < columns; ++l) {
-                if (most[l] < least) continue;
-                cells.emplace_back(k, l);
-                const double rows = up_.rank(k + 1) - up_.rank(k), width = down_.rank(l + 1) - down_.rank(l);
-                work += Loss::kConcave ? 2 * (rows + width) : rows * width;
-            }
-            if (work > 4 * (up_.rank(up_.bins()) + down_.rank(columns))) return false;
+                all_columns(k, rows, take);
+            if (work > 4 * all) return false;
         }
-        if (!cells.empty()) {
+        if (!cells_.empty()) {
             const auto of_neg = [](const auto& a, const auto& b) { return a.second < b.second; };
-            const auto [left, right] = std::minmax_element(cells.begin(), cells.end(), of_neg);
-            up_.gather(cells.front().first, cells.back().first);
+            const auto [left, right] = std::minmax_element(cells_.begin(), cells_.end(), of_neg);
+            up_.gather(cells_.front().first, cells_.back().first);
             down_.gather(left->second, right->second);
         }
-        for (const auto& [k, l] : cells) read(k, l);
+        for (const auto& [k, l] : cells_) read(k, l);
         return true;
     }
     const Worst& best() const { return best_; }
@@ -213,9 +236,72 @@ class Selection {
     double corner(std::size_t k, std::size_t l) const {
         return loss_(up_.rank(k), down_.rank(l)) + (up_.sum(k) + down_.sum(l));
     }
+    // What a value in the rows of bin k must be above.
+    double least(std::size_t k) const { return best_.value - slack_ - up_.bend(k); }
+    bool could_hold(std::size_t k) const { return std::max(bound_[k], bound_[k + 1]) >= least(k); }
+    bool could_hold(std::size_t k, std::size_t l, double highest) const {
+        return highest + bend(k, k + 1, l) >= least(k);
+    }
+
+    // The corners of a row of cells; the upper ones of a row are the lower ones of the next.
+    struct Rows {
+        explicit Rows(std::size_t columns) : first(columns + 1), second(columns + 1) {}
+        std::vector<double> first, second;
+        std::size_t known = 0;  // the row of `second`, if any
+    };
     void corners(std::size_t k, std::vector<double>& out) const {
         const double b = up_.rank(k), sum = up_.sum(k);
         for (std::size_t l = 0; l < out.size(); ++l) out[l] = loss_(b, down_.rank(l)) + (sum + down_.sum(l));
+    }
+    template <class F>
+    void all_columns(std::size_t k, Rows& rows, F&& take) const {
+        if (k > 0 && rows.known == k)
+            rows.first.swap(rows.second);
+        else
+            corners(k, rows.first);
+        corners(k + 1, rows.second);
+        rows.known = k + 1;
+        for (std::size_t l = 0; l < down_.bins(); ++l) {
+            const double highest = std::max(std::max(rows.first[l], rows.first[l + 1]),
+                                            std::max(rows.second[l], rows.second[l + 1]));
+            if (could_hold(k, l, highest)) take(l);
+        }
+    }
+
+    // For every column the largest bend of it and what follows, and behind these of it and what precedes, for
+    // all rows that could hold the maximum.
+    std::vector<double> bends_from_here() const {
+        if constexpr (!Loss::kConcave) return {};
+        std::size_t first = up_.bins(), last = 0;
+        for (std::size_t k = 0; k < up_.bins(); ++k)
+            if (could_hold(k)) first = std::min(first, k), last = k + 1;
+        const std::size_t columns = down_.bins();
+        std::vector<double> most(2 * columns);
+        if (first < last)
+            for (std::size_t l = 0; l < columns; ++l) most[l] = most[columns + l] = bend(first, last, l);
+        for (std::size_t l = columns - 1; l-- > 0;) most[l] = std::max(most[l], most[l + 1]);
+        for (std::size_t l = columns + 1; l < 2 * columns; ++l) most[l] = std::max(most[l], most[l - 1]);
+        return most;
+    }
+    // Corners fall on both sides of the best ones.
+    template <class F>
+    void near_the_top(std::size_t k, const std::vector<double>& most, F&& take) const {
+        const std::size_t columns = down_.bins();
+        const auto highest = [&](std::size_t l) { return std::max(corner(k, l), corner(k + 1, l)); };
+        const std::size_t low = std::min(top_[k], top_[k + 1]), high = std::max(top_[k], top_[k + 1]);
+        double here = highest(low);
+        for (std::size_t l = low; l-- > 0;) {
+            if (here + most[columns + l] < least(k)) break;
+            if (could_hold(k, l, here)) take(l);
+            here = highest(l);
+        }
+        here = highest(low);
+        for (std::size_t l = low; l < columns; ++l) {
+            if (l >= high && here + most[l] < least(k)) break;
+            const double next = highest(l + 1);
+            if (could_hold(k, l, std::max(here, next))) take(l);
+            here = next;
+        }
     }
     // Of the values between two corners of bin l, for b from the rank of k to that of k2.
     double bend(std::size_t k, std::size_t k2, std::size_t l) const {
@@ -227,9 +313,11 @@ class Selection {
     void coarse() {
         const std::size_t rows = up_.bins() + 1, columns = down_.bins() + 1;
         bound_.resize(rows);
+        top_.resize(rows);
         const auto settle = [&](std::size_t k, std::size_t l, double more) {
             const double value = corner(k, l);
             bound_[k] = value + more;
+            top_[k] = l;
             slack_ = std::max(slack_, 1e-13 * (std::abs(up_.sum(k)) + std::abs(down_.sum(l)) + 1));
             consider(value, up_.rank(k), down_.rank(l));
         };
@@ -270,6 +358,7 @@ class Selection {
                 return loss_(b, column(at)) + (most + (down_.sum(l) + down[at]));
             };
             if constexpr (Loss::kConcave) {  // from the best column of the row before
+                if (i == 0) j = first_fall(down.size() - 1, value);
                 double here = value(j), next = 0;
                 for (; j + 1 < down.size() && (next = value(j + 1)) > here; here = next) ++j;
                 for (; j > 0 && (next = value(j - 1)) >= here; here = next) --j;
@@ -278,6 +367,19 @@ class Selection {
                 for (j = 0; j < down.size(); ++j) consider(value(j), b, column(j));
             }
         }
+    }
+    // Where values that rise and then fall stop to rise, by bisection.
+    template <class F>
+    static std::size_t first_fall(std::size_t last, F&& value) {
+        std::size_t low = 0;
+        while (low < last) {
+            const std::size_t middle = low + (last - low) / 2;
+            if (value(middle + 1) > value(middle))
+                low = middle + 1;
+            else
+                last = middle;
+        }
+        return low;
     }
     void consider(double value, double b, double c) {
         if (value > best_.value) best_ = {value, static_cast<std::size_t>(b), static_cast<std::size_t>(c)};
@@ -288,6 +390,8 @@ class Selection {
     Worst best_{0, 0, 0};
     double slack_ = 0;
     std::vector<double> bound_;
+    std::vector<std::size_t> top_;  // the best column
+    std::vector<std::pair<std::size_t, std::size_t>> cells_;
 };
 
 }  // namespace minorant
