@@ -19,6 +19,8 @@
 
 namespace minorant {
 
+using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
 // An array that Python will own, of the values of a vector.
 template <class T>
 nanobind::object owned(std::vector<T>&& values) {
@@ -85,14 +87,14 @@ void bind_search_of(nanobind::module_& m, const char* name, Loss (*loss)(double,
                  const nanobind::gil_scoped_release release;
                  self.take();
              })
-        .def_prop_ro(
-            "against",
-            [](const Search& self) {
-                return fresh(self.size(), [&](std::span<double> out) {
-                    std::copy_n(self.signed_scores().begin(), out.size(), out.begin());
-                });
+        .def(
+            "nearest",
+            [](const Search& self, double pull, double b, double c, const Mutable& shares) {
+                check_length("shares", shares.size(), self.size());
+                const nanobind::gil_scoped_release release;
+                self.nearest(pull, b, c, std::span(shares.data(), shares.size()));
             },
-            nanobind::rv_policy::move);
+            "pull"_a, "b"_a, "c"_a, "shares"_a.noconvert());
 }
 
 inline void check_rows(std::span<const std::int32_t> rows, std::size_t values, std::size_t n_rows) {
@@ -140,10 +142,18 @@ void bind_some_dense(nanobind::module_& m) {
 
 inline void bind_search(nanobind::module_& m) {
     using namespace nanobind::literals;
-    using Total = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+    m.def(
+        "gram_rows",
+        [](const Matrix<double>& V, std::size_t first) {
+            if (first > V.shape(0)) throw InputError("first must be at most the number of rows");
+            const Dense<double> rows{view(V), V.shape(0), V.shape(1)};
+            return fresh<2>({V.shape(0) - first, V.shape(0)},
+                            [&](std::span<double> out) { gram_rows(rows, first, out); });
+        },
+        "V"_a.noconvert(), "first"_a);
     m.def(
         "flip_shares",
-        [](const Array<std::uint8_t>& ones, double weight, const Total& total) {
+        [](const Array<std::uint8_t>& ones, double weight, const Mutable& total) {
             check_length("ones", ones.size(), (total.size() + 7) / 8);
             const nanobind::gil_scoped_release release;
             flip_shares(view(ones), weight, std::span(total.data(), total.size()));

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -101,12 +102,43 @@ inline void pack(std::span<const std::uint8_t> flags, std::span<std::uint8_t> bi
 
 // total += weight where a bit is set, the first of a byte being its highest.
 inline void flip_shares(std::span<const std::uint8_t> ones, double weight, std::span<double> total) {
-    for (std::size_t k = 0; k < ones.size(); ++k) {
-        if (ones[k] == 0) continue;
-        const std::size_t size = std::min<std::size_t>(8, total.size() - 8 * k);
-        for (std::size_t j = 0; j < size; ++j)
-            total[8 * k + j] += weight * static_cast<double>(ones[k] >> (7 - j) & 1);
+    for (std::size_t k = 0; k < ones.size(); ++k)
+        for (unsigned left = ones[k]; left != 0;) {
+            const int place = std::countl_zero(static_cast<std::uint8_t>(left));
+            if (const std::size_t i = 8 * k + static_cast<std::size_t>(place); i < total.size())
+                total[i] += weight;
+            left &= ~(0x80U >> place);
+        }
+}
+
+// Σ clip(p_i + shift, 0, 1), and how many are between.
+MINORANT_CLONES inline std::array<double, 2> clipped_sum(const double* p, double shift, std::size_t n) {
+    return lane_sums<2>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double x = p[i] + shift, low = x > 0 ? x : 0.0, below = x < 1 ? 1.0 : 0.0;
+        return std::array<double, 2>{low < 1 ? low : 1.0, x > 0 ? below : 0.0};
+    });
+}
+
+// x becomes the nearest point with 0 ≤ x ≤ 1 and Σ x = total: clip(x + shift, 0, 1), by Newton's method
+// between two bounds of the shift.
+inline void cap_to(std::span<double> x, double total) {
+    const std::size_t n = x.size();
+    const auto [least, largest] = lowest_highest(x.data(), n);
+    double low = -largest, high = 1 - least, shift = std::clamp(0.0, low, high);
+    for (int round = 0; round < 200; ++round) {
+        const auto [sum, between] = clipped_sum(x.data(), shift, n);
+        if (sum == total) break;
+        (sum < total ? low : high) = shift;
+        double next = shift + (total - sum) / between;
+        if (!(low < next && next < high)) next = low + (high - low) / 2;
+        if (next == shift) break;
+        shift = next;
     }
+    for (double& value : x) value = std::clamp(value + shift, 0.0, 1.0);
+    const auto [sum, between] = clipped_sum(x.data(), 0.0, n);  // what rounding of a large shift left out
+    if (between == 0) return;
+    for (double& value : x)
+        if (value > 0 && value < 1) value = std::clamp(value + (total - sum) / between, 0.0, 1.0);
 }
 
 struct Trial {
@@ -138,10 +170,6 @@ class LabelingSearch {
           best_(order.size()) {}
 
     std::size_t size() const { return order_.size(); }
-    std::span<const std::int32_t> order() const { return order_; }
-    // -y s at the point where the search stands.
-    std::span<const double> signed_scores() const { return a_; }
-
     // Stand at these scores; J's maximum there.
     double stand(std::span<const double> scores) {
         for (std::size_t i = 0; i < size(); ++i) a_[i] = against(i, scores[row(i)]);
@@ -179,6 +207,13 @@ class LabelingSearch {
             if (lowest - least <= goal || t == before) break;
         }
         return {std::move(trials), best};
+    }
+
+    // Of what flips b positives and c negatives in all, the z nearest to shares - pull · y s.
+    void nearest(double pull, double b, double c, std::span<double> shares) const {
+        for (std::size_t i = 0; i < size(); ++i) shares[i] += pull * a_[i];
+        cap_to(shares.first(n_pos_), b);
+        if (n_pos_ < size()) cap_to(shares.subspan(n_pos_), c);
     }
 
     // Move to the best trial of the last search.

@@ -1,6 +1,8 @@
-// Products with some rows of a matrix: out += Σ value_k x_{row_k}, in the order of the list.
+// Products with some rows of a matrix: out += Σ value_k x_{row_k} in the order of the list, and Gram
+// matrices.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +40,21 @@ void add_some_rows(const Dense<V>& X, std::span<const std::int32_t> rows, std::s
         }
         add_rows(x, scale, out.data(), X.columns);
     }
+}
+
+// The inner products of the rows from `first` on with all rows. Columns are taken in blocks: a row is read
+// once for all that it is multiplied with.
+inline void gram_rows(const Dense<double>& V, std::size_t first, std::span<double> out) {
+    constexpr std::size_t kColumns = 1024;
+    std::fill(out.begin(), out.end(), 0.0);
+    for (std::size_t begin = 0; begin < V.columns; begin += kColumns) {
+        const std::size_t size = std::min(kColumns, V.columns - begin);
+        for (std::size_t i = 0; i < V.rows; ++i)
+            for (std::size_t j = std::max(first, i); j < V.rows; ++j)
+                out[(j - first) * V.rows + i] += row_dot(V.row(j) + begin, V.row(i) + begin, size);
+    }
+    for (std::size_t j = first; j < V.rows; ++j)
+        for (std::size_t i = first; i < j; ++i) out[(i - first) * V.rows + j] = out[(j - first) * V.rows + i];
 }
 
 }  // namespace minorant

@@ -58,6 +58,7 @@ dense_column_norms = _core.dense_column_norms
 csr_add_rows = _core.csr_add_rows
 dense_add_rows = _core.dense_add_rows
 flip_shares = _core.flip_shares
+gram_rows = _core.gram_rows
 box_plane = _core.box_plane
 elastic_net_ball = _core.elastic_net_ball
 entropic_cap = _core.entropic_cap

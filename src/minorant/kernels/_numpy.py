@@ -104,6 +104,7 @@ __all__ = [
     "gather_dense",
     "gmean_scan",
     "gmean_select",
+    "gram_rows",
     "hinge",
     "logistic_conjugate",
     "logistic_conjugate_slope",
@@ -170,6 +171,11 @@ def csr_add_rows(
 def dense_add_rows(X: Values, rows: NDArray[np.int32], values: Vector, base: Vector) -> Vector:
     """The same for a dense X."""
     return np.asarray(base + np.einsum("ij,i->j", X[rows], values))
+
+
+def gram_rows(V: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    """The inner products of the rows from `first` on with all rows."""
+    return np.asarray(np.einsum("ik,jk->ij", V[first:], V))
 
 
 def csr_row_norms(data: Values, indices: Indices, indptr: Indices, threads: int) -> Vector:

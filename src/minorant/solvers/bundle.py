@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from minorant.kernels import dot, project_capped_simplex
+from minorant.kernels import dot
 from minorant.measures import ROCArea
 from minorant.solvers.cuts import Cuts
 from minorant.solvers.labelings import Flips, Labelings, WholeSample
@@ -114,7 +114,7 @@ class Bundle:
         worst = problem.worst(zeros)
         if not problem.free:
             self._add_even(worst)
-            self._cuts.beta[:] = 1.0
+            self._cuts.begin(np.ones(1))
             return zeros, worst
         sides: dict[bool, tuple[float, WorstLabeling]] = {}  # slope > 0: b, labeling
         b, reach = 0.0, 1.0
@@ -137,7 +137,7 @@ class Bundle:
         for _, cut in sides.values():
             self._add_even(cut)
         slopes = np.abs(self._cuts.slopes)
-        self._cuts.beta = slopes[::-1] / slopes.sum() if slopes.any() else np.array([0.5, 0.5])
+        self._cuts.begin(slopes[::-1] / slopes.sum() if slopes.any() else np.array([0.5, 0.5]))
         self.bias, best = min(sides.values(), key=lambda side: side[1].value)
         return zeros + self.bias, best
 
@@ -174,8 +174,4 @@ class Bundle:
         """Of what has the table of that labeling, max over z of ⟨z, gains⟩ - μ/2 ‖z - z̄‖², with z̄ that of the bound."""
         n = self._problem.y.size
         mu = _PULL * (self.primal - self.dual) / n
-        pulled = self.law.kept_marginals(n) + (2.0 / n / mu) * search.against
-        kept = np.empty(n)
-        for own, total in ((search.positives, trial.b), (search.negatives, trial.c)):
-            kept[own] = project_capped_simplex(pulled[own], 1.0, total).x if total else 0.0
-        return kept
+        return search.nearest(self.law.kept_marginals(n), 2.0 / n / mu, trial.b, trial.c)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minorant.kernels import dense_dot, dense_tdot, dot
+from minorant.kernels import dense_tdot, dot, gram_rows
 from minorant.solvers.labelings import Flips, Labelings
 from minorant.solvers.simplex_qp import maximize
 
@@ -31,13 +31,12 @@ class Cuts:
 
     def __init__(self, problem: WholeSample, order: Order | None) -> None:
         self._problem, self._order = problem, order
-        p = problem.A.shape[1]
-        self._V = np.empty((8, p))
+        self._size = self._compared = 0  # cuts, and how many of them are in the Gram matrix
+        self._V = np.empty((8, problem.A.shape[1]))
         self._gram = np.empty((8, 8))
-        self.losses, self.slopes, self.beta = np.empty(0), np.empty(0), np.empty(0)
-        self._idle = np.empty(0, dtype=np.int64)
-        self.flips: list[Flips] = []
-        self._image = np.zeros(p)  # of the last trial; before the first, of the labeling without flips
+        self._losses, self._slopes, self._beta, self._idle = np.empty((4, 8))
+        self._flips: list[Flips] = []
+        self._image = np.zeros(problem.A.shape[1])  # of the last trial; before the first, of no flips
         self._known = False  # whether that labeling is a cut
 
     def add(self, loss: float, z: Vector) -> None:
@@ -72,41 +71,56 @@ class Cuts:
         self._known = True
 
     def _append(self, loss: float, slope: float, flips: Flips, image: Vector) -> None:
-        m = self.losses.size
+        m = self._size
         if m == len(self._V):
             self._V = np.concatenate([self._V, np.empty_like(self._V)])
             self._gram = np.pad(self._gram, (0, m))
+            kept = self._losses, self._slopes, self._beta, self._idle
+            self._losses, self._slopes, self._beta, self._idle = (np.pad(values, (0, m)) for values in kept)
         self._V[m] = image
-        self._gram[m, : m + 1] = self._gram[: m + 1, m] = dense_dot(self._V[: m + 1], image, 1)
-        self.losses = np.append(self.losses, loss)
-        self.slopes = np.append(self.slopes, slope)
-        self.beta = np.append(self.beta, 0.0)
-        self._idle = np.append(self._idle, 0)
-        self.flips.append(flips)
+        self._losses[m], self._slopes[m], self._beta[m], self._idle[m] = loss, slope, 0.0, 0.0
+        self._flips.append(flips)
+        self._size += 1
+
+    @property
+    def slopes(self) -> Vector:
+        """The slopes of the cuts in b."""
+        return self._slopes[: self._size]
+
+    def begin(self, beta: Vector) -> None:
+        """A feasible law to start from."""
+        self._beta[: self._size] = beta
 
     def solve(self) -> tuple[Vector, float, float]:
         """w and b where the cuts are lowest together with λ/2‖w‖², and that value."""
-        m, lam = self.losses.size, self._problem.lam
-        equations = np.ones((1, m)) if not self._problem.free else np.stack([np.ones(m), self.slopes])
+        m, lam, losses, slopes = self._size, self._problem.lam, self._losses[: self._size], self.slopes
+        new = slice(self._compared, m)
+        self._gram[new, :m] = gram_rows(self._V[:m], self._compared)
+        self._gram[:m, new] = self._gram[new, :m].T
+        self._compared = m
+        equations = np.ones((1, m)) if not self._problem.free else np.stack([np.ones(m), slopes])
         r = np.array([1.0, 0.0])[: len(equations)]
-        self.beta, nu = maximize(self._gram[:m, :m] / lam, self.losses, equations, r, self.beta)
-        v = dense_tdot(self._V[:m], self.beta, 1)
-        lower = float(self.beta @ self.losses) - dot(v, v) / (2.0 * lam)
-        self._idle = np.where(self.beta > 0, 0, self._idle + 1)
+        beta, nu = maximize(self._gram[:m, :m] / lam, losses, equations, r, self._beta[:m])
+        self._beta[:m] = beta
+        v = dense_tdot(self._V[:m], beta, 1)
+        lower = dot(beta, losses) - dot(v, v) / (2.0 * lam)
+        self._idle[:m] = np.where(beta > 0, 0.0, self._idle[:m] + 1.0)
         return -v / lam, -float(nu[1]) if self._problem.free else 0.0, lower
 
     def drop(self) -> None:
         """Forget the cuts that have long been idle."""
-        keep = np.flatnonzero(self._idle < _IDLE)
+        keep = np.flatnonzero(self._idle[: self._size] < _IDLE)
         m = keep.size
-        if m > 0.8 * self.losses.size:  # not for a few: what is left moves
+        if m > 0.8 * self._size:  # not for a few: what is left moves
             return
         self._known = False  # that labeling may be among them
-        self._V[:m], self._gram[:m, :m] = self._V[keep], self._gram[np.ix_(keep, keep)]
-        self.losses, self.slopes, self.beta = self.losses[keep], self.slopes[keep], self.beta[keep]
-        self._idle, self.flips = self._idle[keep], [self.flips[j] for j in keep]
+        for values in (self._V, self._losses, self._slopes, self._beta, self._idle):
+            values[:m] = values[keep]
+        self._gram[:m, :m] = self._gram[np.ix_(keep, keep)]
+        self._flips = [self._flips[j] for j in keep]
+        self._size = self._compared = m
 
     def law(self) -> Labelings:
         """The labelings that the lower bound uses."""
-        used = np.flatnonzero(self.beta)
-        return Labelings(self.beta[used], self.losses[used], tuple(self.flips[j] for j in used), self._order)
+        used = np.flatnonzero(self._beta[: self._size])
+        return Labelings(self._beta[used], self._losses[used], tuple([self._flips[j] for j in used]), self._order)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from minorant import kernels
-from minorant.kernels import dot
+from minorant.kernels import dot, project_capped_simplex
 from minorant.measures import FBeta, GMean
 from minorant.solvers.labelings import Flips
 
@@ -55,8 +55,7 @@ class LineSearch:
 
     def __init__(self, problem: WholeSample) -> None:
         self._problem = problem
-        self.positives, self.negatives = problem.y > 0, problem.y < 0
-        self.slopes = problem.slopes
+        self._positive = problem.y > 0
         self._scores, self._target = np.zeros(problem.y.size), np.zeros(problem.y.size)
         self._last = np.zeros(problem.y.size)
 
@@ -65,11 +64,6 @@ class LineSearch:
         self._scores = scores
         self._here = self._problem.worst(scores)
         return self._here.value
-
-    @property
-    def against(self) -> Vector:
-        """-y s where the search stands."""
-        return -self._problem.y * self._scores
 
     def along(
         self,
@@ -110,12 +104,20 @@ class LineSearch:
         """Go to the best trial of the last search."""
         self._scores, self._here = self._best
 
+    def nearest(self, shares: Vector, pull: float, b: float, c: float) -> Vector:
+        """Of what flips b positives and c negatives in all, the z nearest to shares - pull · y s."""
+        wanted = shares - pull * self._problem.y * self._scores
+        z = np.empty_like(shares)
+        for own, total in ((self._positive, b), (~self._positive, c)):
+            z[own] = project_capped_simplex(wanted[own], 1.0, total).x if total else 0.0
+        return z
+
     def _trial(self, t: float, worst: WorstLabeling, g: Vector, rising: bool) -> Trial:
         z = worst.marginals
         whole = bool(np.count_nonzero(g) < np.count_nonzero(g != self._last))
         change = g if whole else g - self._last
         rows = np.flatnonzero(change)
-        b, c = float(z[self.positives].sum()), float(z[self.negatives].sum())
+        b, c = float(z[self._positive].sum()), float(z[~self._positive].sum())
         self._last = g
         return Trial(
             t, worst.value, worst.loss, float(g.sum()), Flips.pack(z), b, c,
@@ -132,8 +134,6 @@ class CompiledLineSearch:
         self.order: Order | None = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)]).astype(
             np.int32
         )
-        self.positives, self.negatives = slice(0, n_pos), slice(n_pos, n)
-        self.slopes = problem.slopes[self.order]
         self._scale = 2.0 / n
         if isinstance(problem.measure, FBeta):
             self._core: Any = kernels.FSearch(self.order, n_pos, problem.measure.beta**2)
@@ -143,11 +143,6 @@ class CompiledLineSearch:
     def stand(self, scores: Vector) -> float:
         """Begin at these scores; R there."""
         return float(self._core.stand(scores))
-
-    @property
-    def against(self) -> Vector:
-        """-y s where the search stands."""
-        return np.asarray(self._core.against)
 
     def along(
         self,
@@ -169,6 +164,12 @@ class CompiledLineSearch:
     def take(self) -> None:
         """Go to the best trial of the last search."""
         self._core.take()
+
+    def nearest(self, shares: Vector, pull: float, b: float, c: float) -> Vector:
+        """Of what flips b positives and c negatives in all, the z nearest to shares - pull · y s."""
+        z = shares.copy()
+        self._core.nearest(pull, b, c, z)
+        return z
 
 
 Search = LineSearch | CompiledLineSearch
