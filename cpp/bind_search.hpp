@@ -153,12 +153,15 @@ inline void bind_search(nanobind::module_& m) {
         "V"_a.noconvert(), "first"_a);
     m.def(
         "flip_shares",
-        [](const Array<std::uint8_t>& ones, double weight, const Mutable& total) {
+        [](const Array<std::uint8_t>& ones, const Array<std::int32_t>& where, const Vector& values,
+           double weight, const Mutable& total) {
             check_length("ones", ones.size(), (total.size() + 7) / 8);
+            check_length("values", values.size(), where.size());
             const nanobind::gil_scoped_release release;
-            flip_shares(view(ones), weight, std::span(total.data(), total.size()));
+            flip_shares(view(ones), view(where), view(values), weight, std::span(total.data(), total.size()));
         },
-        "ones"_a.noconvert(), "weight"_a, "total"_a.noconvert());
+        "ones"_a.noconvert(), "where"_a.noconvert(), "values"_a.noconvert(), "weight"_a,
+        "total"_a.noconvert());
     using std::int32_t, std::int64_t;
     bind_search_of<FLoss, double>(
         m, "FSearch", +[](double n_pos, double, double beta2) { return FLoss{beta2, n_pos}; });

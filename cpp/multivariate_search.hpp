@@ -100,8 +100,13 @@ inline void pack(std::span<const std::uint8_t> flags, std::span<std::uint8_t> bi
         bits[whole] = static_cast<std::uint8_t>(bits[whole] | flags[i] << (7 - i % 8));
 }
 
-// total += weight where a bit is set, the first of a byte being its highest.
-inline void flip_shares(std::span<const std::uint8_t> ones, double weight, std::span<double> total) {
+// total += weight where a bit is set, the first of a byte being its highest, and where there is a value
+// between, += its share.
+inline void flip_shares(std::span<const std::uint8_t> ones, std::span<const std::int32_t> where,
+                        std::span<const double> values, double weight, std::span<double> total) {
+    for (std::size_t k = 0; k < where.size(); ++k)
+        if (const auto i = static_cast<std::size_t>(where[k]); i < total.size())
+            total[i] += weight * values[k];
     for (std::size_t k = 0; k < ones.size(); ++k)
         for (unsigned left = ones[k]; left != 0;) {
             const int place = std::countl_zero(static_cast<std::uint8_t>(left));

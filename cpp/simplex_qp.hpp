@@ -181,13 +181,21 @@ class SimplexQp {
         std::fill(nu.begin(), nu.end(), 0.0);
         for (int round = 0; round < 3; ++round) {
             std::vector<double> first(k), second(r_.begin(), r_.end());
+            double left = 0, size = 0;  // of the residual, and of what it is a difference of
             for (std::size_t i = 0; i < k; ++i) {
                 const double* row = Q_.data() + support_[i] * m_;
-                first[i] = d_[support_[i]];
-                for (std::size_t j = 0; j < k; ++j) first[i] -= row[support_[j]] * beta[j];
+                double sum = 0;
+                for (std::size_t j = 0; j < k; ++j) sum += row[support_[j]] * beta[j];
+                first[i] = d_[support_[i]] - sum;
                 for (std::size_t q = 0; q < e_; ++q) first[i] -= rows[q][i] * nu[q];
+                left = std::max(left, std::abs(first[i]));
+                size = std::max({size, std::abs(d_[support_[i]]), std::abs(sum)});
             }
-            for (std::size_t q = 0; q < e_; ++q) second[q] -= dot(rows[q].data(), beta.data(), k);
+            for (std::size_t q = 0; q < e_; ++q) {
+                second[q] -= dot(rows[q].data(), beta.data(), k);
+                left = std::max(left, scale_ * std::abs(second[q]));
+            }
+            if (round > 0 && left <= 1e-15 * size) break;
             correct(rows, columns, first, second, beta, nu);
         }
         return beta;

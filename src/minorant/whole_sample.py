@@ -41,6 +41,7 @@ from minorant.measures import (
 )
 from minorant.operators import Counting, as_linear_map
 from minorant.solvers.bundle import Bundle, Labelings, WholeSample
+from minorant.solvers.sampled_start import sampled_start
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -197,6 +198,8 @@ def fit_measure(
         if free:
             _check_ends(which, problem.y)
         begin = None if start is None else (start[0][row].astype(np.float64), float(start[1][row]) if free else 0.0)
+        if begin is None and line_search:
+            begin = sampled_start(problem, ends)
         bundle = Bundle(problem, line_search=line_search, start=begin)
         trace, status = _iterate(bundle, A, row, run, ends)
         done = trace[-1].products

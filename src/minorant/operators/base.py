@@ -83,6 +83,10 @@ class RowMatrix(LinearMap):
         """Stored values."""
 
     @abstractmethod
+    def part(self, rows: NDArray[Any]) -> RowMatrix:
+        """A copy of some rows."""
+
+    @abstractmethod
     def cholesky(self, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:
         """The solution d."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from minorant import kernels
 from minorant.operators.base import RowMatrix
@@ -57,6 +58,9 @@ class Csr(RowMatrix):
     def column_access(self) -> SparseColumns:
         """The columns, for solvers that work on some of them."""
         return SparseColumns(self.data, self.indices, self.indptr, self.shape)
+
+    def part(self, rows: NDArray[Any]) -> Csr:
+        return Csr(csr_array(self._arrays, shape=self.shape)[rows], self.threads)
 
     @property
     def volume(self) -> int:

@@ -59,6 +59,9 @@ class Dense(RowMatrix):
     def largest(self) -> float:
         return float(max(self.rows.max(initial=0.0), -self.rows.min(initial=0.0)))
 
+    def part(self, rows: NDArray[Any]) -> Dense:
+        return Dense(self.rows[:, rows].T if self.by_columns else self.rows[rows], self.threads)
+
     @property
     def volume(self) -> int:
         return self.rows.size

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from minorant.kernels import flip_shares, multivariate_max
+from minorant.kernels.multivariate import checked_sample
 from minorant.measures import ROCArea
-from minorant.operators import stored
+from minorant.operators import RowMatrix, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ class WholeSample:
         self._index = index
         self.partial = 0.0  # products with some rows only, in shares of all rows
         self.y = y if index is None else y[index]
-        self.slopes = self.worst(np.zeros(self.y.size)).sample.slopes(isinstance(measure, ROCArea))
+        self.slopes = checked_sample(np.zeros(self.y.size), self.y, None, measure).slopes(isinstance(measure, ROCArea))
 
     def worst(self, scores: Vector) -> WorstLabeling:
         """The worst labeling at these scores, one for each repetition."""
@@ -65,6 +66,13 @@ class WholeSample:
         rows = examples if self._index is None else self._index[examples].astype(np.int32)
         self.partial += examples.size / self.y.size
         return stored(self.A).add_rows(base, rows, change)
+
+    def rows(self, examples: Order) -> RowMatrix | None:
+        """The rows of X of some examples, where they can be had."""
+        base = stored(self.A)
+        if not isinstance(base, RowMatrix):
+            return None
+        return base.part(examples if self._index is None else self._index[examples])
 
 
 class Flips(NamedTuple):
@@ -107,8 +115,7 @@ class Labelings:
         """The same in the order of the flips."""
         total = np.zeros(n)
         for weight, flips in zip(self.weights, self.flips, strict=True):
-            flip_shares(flips.ones, weight, total)
-            total[flips.where] += weight * flips.values
+            flip_shares(*flips, weight, total)
         return total
 
     def each(self, n: int) -> Iterator[Vector]:
