@@ -68,6 +68,14 @@ void bind_search_of(nanobind::module_& m, const char* name, Loss (*loss)(double,
             },
             "scores"_a.noconvert())
         .def(
+            "flat",
+            [](Search& self, double score) {
+                const nanobind::gil_scoped_release release;
+                const Worst found = self.flat(score);
+                return std::tuple(found.value, self.loss(found), found.b, found.c);
+            },
+            "score"_a)
+        .def(
             "along",
             [](Search& self, const Vector& target, double bias, double q0, double q1, double q2, double t,
                double lowest, double goal, std::size_t most) {

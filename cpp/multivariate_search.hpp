@@ -184,6 +184,17 @@ class LabelingSearch {
         return here_value_;
     }
 
+    // The worst table where all scores are equal.
+    Worst flat(double score) {
+        std::fill_n(gains_.begin(), n_pos_, -scale_ * score);
+        std::fill(gains_.begin() + static_cast<std::ptrdiff_t>(n_pos_), gains_.end(), scale_ * score);
+        const std::span<const double> all(gains_);
+        return loss_.scan(all.first(n_pos_), all.subspan(n_pos_));
+    }
+    double loss(const Worst& found) const {
+        return loss_(static_cast<double>(found.b), static_cast<double>(found.c));
+    }
+
     // Trials on the way to `target` + bias, and which of them is best, if one is below `lowest`.
     std::pair<std::vector<Trial>, std::size_t> along(std::span<const double> target, double bias,
                                                      const std::array<double, 3>& q, double t, double lowest,
@@ -271,10 +282,7 @@ class LabelingSearch {
     }
 
     Trial describe(double t, const Worst& found, bool rising) {
-        Trial trial{t,       found.value, loss_(static_cast<double>(found.b), static_cast<double>(found.c)),
-                    found.b, found.c,     {},
-                    {},      {},          false,
-                    rising};
+        Trial trial{t, found.value, loss(found), found.b, found.c, {}, {}, {}, false, rising};
         const std::size_t n = size();
         trial.bits.resize((n + 7) / 8);
         pack(flags_, trial.bits);

@@ -26,11 +26,10 @@ from minorant.solvers.labelings import Flips, Labelings, WholeSample
 from minorant.solvers.line_search import line_search_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from minorant.kernels import WorstLabeling
     from minorant.solvers.line_search import Search, Trial
 
     Vector = NDArray[np.float64]
@@ -40,7 +39,7 @@ __all__ = ["Bundle", "Flips", "Labelings", "WholeSample"]
 _SEARCH = 0.01  # of the gap: how exact the line search is
 _TRIALS = 14  # labelings of a line search
 _MANY = 30  # cuts in use from which averages of labelings help more than they cost
-_PULL = 300.0  # μ in gaps, for such an average
+_PULL = 1000.0  # μ in gaps, for such an average
 _NEAR = 1e-3  # of the segment: labelings nearer than that may be none but the one that is known
 
 
@@ -49,6 +48,14 @@ class Step(NamedTuple):
 
     primal: float
     dual: float
+
+
+class _Side(NamedTuple):
+    """What is worst where all scores are equal: J, its slope in b, and how it becomes a cut."""
+
+    value: float
+    slope: float
+    add: Callable[[], None]
 
 
 class Bundle:
@@ -62,8 +69,9 @@ class Bundle:
         self.w, self.bias = np.zeros(problem.A.shape[1]), 0.0
         self._cuts = Cuts(problem, self._search.order if self._search else None)
         self._guess = 1.0  # how far along the next segment to look first
-        scores, worst = self._begin()
-        self.primal = self.trivial = worst.value
+        self._tables = not isinstance(problem.measure, ROCArea)  # a labeling is known by its table and the scores
+        self.primal = self.trivial = self._begin()
+        scores = np.full(problem.y.size, self.bias)
         self.law, self.dual = self._cuts.law(), -np.inf
         if start is not None:
             other = problem.scores(start[0]) + start[1]
@@ -82,7 +90,6 @@ class Bundle:
 
     def steps(self) -> Iterator[Step]:
         """Iterate for ever."""
-        tables = not isinstance(self._problem.measure, ROCArea)
         while True:
             w, bias, lower = self._cuts.solve()
             if lower > self.dual:
@@ -93,57 +100,53 @@ class Bundle:
             if self._search:
                 beyond = self._look(self._search, w, bias, scores)
                 apart = self.primal - self.dual > 1e-14 * abs(self.primal)
-                if beyond and apart and tables and self.law.weights.size > _MANY:
+                if beyond and apart and self._tables and self.law.weights.size > _MANY:
                     self._cuts.add_kept(beyond.loss, self._nearest(self._search, beyond))
                 continue
             worst = self._problem.worst(scores + bias)
             self._take(w, bias, worst.value)
             self._cuts.add(worst.loss, worst.marginals)
 
-    def _add_even(self, worst: WorstLabeling) -> None:
-        """The labeling; or, with a line search, the average of all with its table, as bad where scores are equal."""
-        z = worst.marginals
-        if self._search and not worst.pairs:
-            positive = self._problem.y > 0
-            z = np.where(positive, z[positive].mean(), z[~positive].mean() if not positive.all() else 0.0)
-        self._cuts.add(worst.loss, z)
-
-    def _begin(self) -> tuple[Vector, WorstLabeling]:
-        """The first cuts, at w = 0 and, where b is free, at the b that is best with it; scores and labeling there."""
-        problem, zeros = self._problem, np.zeros(self._problem.y.size)
-        worst = problem.worst(zeros)
-        if not problem.free:
-            self._add_even(worst)
+    def _begin(self) -> float:
+        """The first cuts, at w = 0 and, where b is free, at the b that is best with it; J there."""
+        here = self._flat(0.0)
+        if not self._problem.free:
+            here.add()
             self._cuts.begin(np.ones(1))
-            return zeros, worst
-        sides: dict[bool, tuple[float, WorstLabeling]] = {}  # slope > 0: b, labeling
+            return here.value
+        sides: dict[bool, tuple[float, _Side]] = {}  # slope > 0: b, labeling
         b, reach = 0.0, 1.0
         for _ in range(60):
-            slope = self._slope(worst)
-            sides[slope > 0] = b, worst
+            sides[here.slope > 0] = b, here
             if len(sides) < 2:
-                b -= np.sign(slope) * reach if slope else -reach
+                b -= np.sign(here.slope) * reach if here.slope else -reach
                 reach *= 4.0
             else:
                 (low, left), (high, right) = sides[False], sides[True]
-                t_left, t_right = self._slope(left), self._slope(right)
-                b = low + (right.value - left.value - t_right * (high - low)) / (t_left - t_right)
-                lowest = left.value + t_left * (b - low)
+                b = low + (right.value - left.value - right.slope * (high - low)) / (left.slope - right.slope)
+                lowest = left.value + left.slope * (b - low)
                 if min(left.value, right.value) - lowest <= 1e-9 * abs(lowest) or not low < b < high:
                     break
-            worst = problem.worst(zeros + b)
+            here = self._flat(b)
         if len(sides) < 2:
             raise ArithmeticError("no labeling bounds the bias from one of the two sides")
-        for _, cut in sides.values():
-            self._add_even(cut)
+        for _, side in sides.values():
+            side.add()
         slopes = np.abs(self._cuts.slopes)
         self._cuts.begin(slopes[::-1] / slopes.sum() if slopes.any() else np.array([0.5, 0.5]))
         self.bias, best = min(sides.values(), key=lambda side: side[1].value)
-        return zeros + self.bias, best
+        return best.value
 
-    def _slope(self, worst: WorstLabeling) -> float:
-        """In b."""
-        return float(self._problem.gradient(worst.marginals).sum())
+    def _flat(self, score: float) -> _Side:
+        """The labeling where all scores are equal; with a line search, the average of all with its table: as bad."""
+        problem, cuts = self._problem, self._cuts
+        n = problem.y.size
+        if self._search and self._tables:
+            value, loss, b, c = self._search.flat(score)
+            return _Side(value, 2.0 * (c - b) / n, lambda: cuts.add_even(loss, b, c))
+        worst = problem.worst(np.full(n, score))
+        slope = float(problem.gradient(worst.marginals).sum())
+        return _Side(worst.value, slope, lambda: cuts.add(worst.loss, worst.marginals))
 
     def _take(self, w: Vector, bias: float, risk: float) -> bool:
         """Move to a point, if J is lower there."""

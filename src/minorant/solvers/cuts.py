@@ -5,6 +5,7 @@ D = max over β ≥ 0, Σ β = 1, Σ β t = 0 of  Σ β Δ - ‖Σ β v‖²/2λ
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cuts"]
 
-_IDLE = 25  # iterations after which a cut that the lower bound does not use is dropped
+_IDLE = 12  # iterations after which a cut that the lower bound does not use is dropped
 
 
 class Cuts:
@@ -44,6 +45,21 @@ class Cuts:
         g = self._problem.gradient(z)
         kept = z if self._order is None else z[self._order]
         self._append(loss, float(g.sum()), Flips.pack(kept), self._problem.image(g))
+
+    def add_even(self, loss: float, b: float, c: float) -> None:
+        """The average of all labelings with that table."""
+        problem = self._problem
+        n, (n_pos, n_neg) = problem.y.size, problem.counts
+        up, down = b / n_pos, c / max(n_neg, 1)
+        z = np.where((problem.y if self._order is None else problem.y[self._order]) > 0, up, down)
+        image = (2.0 / n) * (down * self._sums[1] - up * self._sums[0])
+        self._append(loss, 2.0 * (c - b) / n, Flips.pack(z), image)
+
+    @cached_property
+    def _sums(self) -> tuple[Vector, Vector]:
+        """Of the rows of positives, and of those of negatives."""
+        positive = self._problem.y > 0
+        return self._problem.image(positive.astype(np.float64)), self._problem.image((~positive).astype(np.float64))
 
     def add_kept(self, loss: float, kept: Vector) -> None:
         """The same, in the order in which it is kept."""

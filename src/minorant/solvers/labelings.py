@@ -8,6 +8,7 @@ the share of the pairs of i that are swapped, with slopes of its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,12 @@ class WholeSample:
         self.partial = 0.0  # products with some rows only, in shares of all rows
         self.y = y if index is None else y[index]
         self.slopes = checked_sample(np.zeros(self.y.size), self.y, None, measure).slopes(isinstance(measure, ROCArea))
+
+    @cached_property
+    def counts(self) -> tuple[int, int]:
+        """Of positives and of negatives."""
+        n_pos = int(np.count_nonzero(self.y > 0))
+        return n_pos, self.y.size - n_pos
 
     def worst(self, scores: Vector) -> WorstLabeling:
         """The worst labeling at these scores, one for each repetition."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["CompiledLineSearch", "LineSearch", "Search", "Trial", "line_search_of"]
+__all__ = ["CompiledLineSearch", "Flat", "LineSearch", "Search", "Trial", "line_search_of"]
 
 _NOTHING = np.empty(0, dtype=np.int32), np.empty(0)
 
@@ -48,6 +48,15 @@ class Trial(NamedTuple):
     rising: bool  # whether J rises at t
 
 
+class Flat(NamedTuple):
+    """The worst table where all scores are equal."""
+
+    value: float
+    loss: float
+    b: float
+    c: float
+
+
 class LineSearch:
     """For every measure."""
 
@@ -64,6 +73,12 @@ class LineSearch:
         self._scores = scores
         self._here = self._problem.worst(scores)
         return self._here.value
+
+    def flat(self, score: float) -> Flat:
+        """Where all scores are this one."""
+        worst = self._problem.worst(np.full(self._problem.y.size, score))
+        z = worst.marginals
+        return Flat(worst.value, worst.loss, float(z[self._positive].sum()), float(z[~self._positive].sum()))
 
     def along(
         self,
@@ -143,6 +158,10 @@ class CompiledLineSearch:
     def stand(self, scores: Vector) -> float:
         """Begin at these scores; R there."""
         return float(self._core.stand(scores))
+
+    def flat(self, score: float) -> Flat:
+        """Where all scores are this one."""
+        return Flat(*self._core.flat(score))
 
     def along(
         self,
