@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "bind_multivariate.hpp"
 #include "multivariate_search.hpp"
 #include "some_rows.hpp"
 
@@ -63,10 +64,14 @@ void bind_search_of(nanobind::module_& m, const char* name, Loss (*loss)(double,
             "stand",
             [](Search& self, const Vector& scores) {
                 check_length("scores", scores.size(), self.size());
-                const nanobind::gil_scoped_release release;
-                return self.stand(view(scores));
+                return without_gil([&] { return self.stand(view(scores)); });
             },
             "scores"_a.noconvert())
+        .def("here",
+             [](Search& self) {
+                 Trial trial = without_gil([&] { return self.here(); });
+                 return as_object(trial);
+             })
         .def(
             "flat",
             [](Search& self, double score) {

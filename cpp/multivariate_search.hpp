@@ -175,13 +175,18 @@ class LabelingSearch {
           best_(order.size()) {}
 
     std::size_t size() const { return order_.size(); }
-    // Stand at these scores; J's maximum there.
+    // Stand at these scores; the maximum of labelings there.
     double stand(std::span<const double> scores) {
         for (std::size_t i = 0; i < size(); ++i) a_[i] = against(i, scores[row(i)]);
         std::fill(e_.begin(), e_.end(), 0.0);
-        here_value_ = worst(0.0).value;
+        here_found_ = worst(0.0);
         here_ = flags_;
-        return here_value_;
+        return here_found_.value;
+    }
+    // The labeling where it stands.
+    Trial here() {
+        flags_ = here_;
+        return describe(0.0, here_found_, false);
     }
 
     // The worst table where all scores are equal.
@@ -201,7 +206,7 @@ class LabelingSearch {
                                                      double goal, std::size_t most) {
         aim(target, bias);
         LineModel line(q);
-        line.add(0.0, here_value_, scale_ * marked_sum(e_.data(), here_.data(), size()));
+        line.add(0.0, here_found_.value, scale_ * marked_sum(e_.data(), here_.data(), size()));
         std::vector<Trial> trials;
         std::size_t best = most;
         while (trials.size() < most) {
@@ -213,7 +218,7 @@ class LabelingSearch {
                 lowest = value;
                 best = trials.size() - 1;
                 best_ = flags_;
-                best_value_ = found.value;
+                best_found_ = found;
                 best_t_ = t;
             }
             if (!rising && t == 1.0) break;  // J falls all the way
@@ -236,7 +241,7 @@ class LabelingSearch {
     void take() {
         for (std::size_t i = 0; i < size(); ++i) a_[i] += best_t_ * e_[i];
         here_.swap(best_);
-        here_value_ = best_value_;
+        here_found_ = best_found_;
     }
 
   private:
@@ -324,7 +329,8 @@ class LabelingSearch {
     double scale_;
     std::vector<double> a_, e_, gains_;
     Flags flags_, last_, here_, best_;  // of the worst labeling now, the one before, and at two points
-    double here_value_ = 0, best_value_ = 0, best_t_ = 0;
+    Worst here_found_{0, 0, 0}, best_found_{0, 0, 0};
+    double best_t_ = 0;
 };
 
 }  // namespace minorant

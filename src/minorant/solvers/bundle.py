@@ -73,15 +73,23 @@ class Bundle:
         self.primal = self.trivial = self._begin()
         scores = np.full(problem.y.size, self.bias)
         self.law, self.dual = self._cuts.law(), -np.inf
-        if start is not None:
-            other = problem.scores(start[0]) + start[1]
-            worst = problem.worst(other)
-            value = 0.5 * problem.lam * dot(start[0], start[0]) + worst.value
-            self._cuts.add(worst.loss, worst.marginals)
-            if value < self.primal:
-                self.w, self.bias, self.primal, scores = start[0], start[1], value, other
         if self._search:
             self._search.stand(scores)
+        if start is not None:
+            self._go_to(*start)
+
+    def _go_to(self, w: Vector, bias: float) -> None:
+        """Begin somewhere else, if J is lower there."""
+        scores = self._problem.scores(w) + bias
+        if not self._search:
+            worst = self._problem.worst(scores)
+            self._take(w, bias, worst.value)
+            self._cuts.add(worst.loss, worst.marginals)
+            return
+        risk = self._search.stand(scores)
+        self._cuts.add_trial(self._search.here())
+        if not self._take(w, bias, risk):
+            self._search.stand(np.full(self._problem.y.size, self.bias))
 
     @property
     def partial(self) -> float:

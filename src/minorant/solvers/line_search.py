@@ -74,6 +74,10 @@ class LineSearch:
         self._here = self._problem.worst(scores)
         return self._here.value
 
+    def here(self) -> Trial:
+        """The labeling where it stands."""
+        return self._trial(0.0, self._here, self._problem.gradient(self._here.marginals), rising=False)
+
     def flat(self, score: float) -> Flat:
         """Where all scores are this one."""
         worst = self._problem.worst(np.full(self._problem.y.size, score))
@@ -159,6 +163,10 @@ class CompiledLineSearch:
         """Begin at these scores; R there."""
         return float(self._core.stand(scores))
 
+    def here(self) -> Trial:
+        """The labeling where it stands."""
+        return self._trial(*self._core.here())
+
     def flat(self, score: float) -> Flat:
         """Where all scores are this one."""
         return Flat(*self._core.flat(score))
@@ -175,10 +183,10 @@ class CompiledLineSearch:
     ) -> tuple[list[Trial], int]:
         """See LineSearch."""
         found, best = self._core.along(target, bias, *q, t, lowest, goal, most)
-        return [
-            Trial(t, value, loss, self._scale * (c - b), Flips(bits, *_NOTHING), b, c, *change)
-            for t, value, loss, b, c, bits, *change in found
-        ], best
+        return [self._trial(*trial) for trial in found], best
+
+    def _trial(self, t: float, value: float, loss: float, b: int, c: int, bits: Any, *change: Any) -> Trial:
+        return Trial(t, value, loss, self._scale * (c - b), Flips(bits, *_NOTHING), b, c, *change)
 
     def take(self) -> None:
         """Go to the best trial of the last search."""
