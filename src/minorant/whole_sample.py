@@ -193,15 +193,16 @@ def fit_measure(
     intercepts: list[float] = []
     ends = None if run.max_time is None else perf_counter() + run.max_time
     for row, positive in enumerate(classes[1:] if classes.size == 2 else classes):
+        before = perf_counter(), A.products
         signs = np.where(labels == positive, 1.0, -1.0)
         problem = WholeSample(A, signs, which, lam, free, index)  # checks that the measure is defined for the sample
         if free:
             _check_ends(which, problem.y)
         begin = None if start is None else (start[0][row].astype(np.float64), float(start[1][row]) if free else 0.0)
         if begin is None and line_search:
-            begin = sampled_start(problem, ends)
+            begin = sampled_start(problem, run.max_iter, ends)
         bundle = Bundle(problem, line_search=line_search, start=begin)
-        trace, status = _iterate(bundle, A, row, run, ends)
+        trace, status = _iterate(bundle, A, row, run, ends, before)
         done = trace[-1].products
         certificate = _certificate(bundle, problem, status, positive, index, dtype_of(X), (run.tol, done))
         certificates.append(certificate)
@@ -222,10 +223,10 @@ def fit_measure(
 
 
 def _iterate(
-    bundle: Bundle, A: Counting, row: int, run: Run, ends: float | None
+    bundle: Bundle, A: Counting, row: int, run: Run, ends: float | None, before: tuple[float, int]
 ) -> tuple[tuple[Progress, ...], Status]:
     trace: list[Progress] = []
-    began, products = perf_counter(), A.products
+    began, products = before
     least, improved = np.inf, 0
     for primal, dual in bundle.steps():
         used = A.products - products + math.ceil(bundle.partial)

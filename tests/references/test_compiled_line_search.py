@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from minorant import kernels
 from minorant.measures import FBeta, GMean
 from minorant.operators import Counting, as_linear_map
 from minorant.solvers import bundle as module
 from minorant.solvers.bundle import Bundle, WholeSample
 from minorant.solvers.line_search import CompiledLineSearch, LineSearch
 
-pytest.importorskip("minorant._core")
+pytestmark = pytest.mark.skipif(not kernels.native, reason="there is nothing compiled")
 MEASURES = pytest.mark.parametrize("which", [FBeta(), FBeta(0.5), FBeta(2.0), GMean()], ids=str)
 
 

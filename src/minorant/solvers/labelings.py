@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from minorant.errors import InputError
 from minorant.kernels import flip_shares, multivariate_max
 from minorant.kernels.multivariate import checked_sample
 from minorant.measures import ROCArea
@@ -51,7 +52,12 @@ class WholeSample:
 
     def worst(self, scores: Vector) -> WorstLabeling:
         """The worst labeling at these scores, one for each repetition."""
-        return multivariate_max(scores, self.y, self.measure)
+        try:
+            return multivariate_max(scores, self.y, self.measure)
+        except InputError as error:
+            if np.isfinite(scores).all():
+                raise
+            raise InputError("the data are too large: scores overflow; scale the columns first") from error
 
     def gradient(self, flips: Vector) -> Vector:
         """The slopes g in the scores of what flips so much of each example."""

@@ -31,7 +31,7 @@ _ENOUGH = 0.3  # of what there is to gain: the gap against that of w = 0
 _MOST = 60  # iterations
 
 
-def sampled_start(problem: WholeSample, ends: float | None) -> tuple[Vector, float] | None:
+def sampled_start(problem: WholeSample, max_iter: int, ends: float | None) -> tuple[Vector, float] | None:
     """w and b, or None where there are too few examples, or the measure counts them; no later than `ends`."""
     if not isinstance(problem.measure, FBeta | GMean | LinearLoss | ROCArea):
         return None
@@ -46,7 +46,7 @@ def sampled_start(problem: WholeSample, ends: float | None) -> tuple[Vector, flo
     A = Counting(rows)
     part = WholeSample(A, problem.y[examples], problem.measure, problem.lam, problem.free)
     bundle = Bundle(part)
-    for primal, dual in islice(bundle.steps(), _MOST):
+    for primal, dual in islice(bundle.steps(), min(_MOST, max_iter)):
         if primal - dual <= _ENOUGH * (bundle.trivial - dual) or (ends is not None and perf_counter() >= ends):
             break
     problem.partial += (A.products + part.partial) * examples.size / problem.y.size
