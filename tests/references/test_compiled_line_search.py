@@ -76,20 +76,23 @@ def test_the_same_trials(which, ties):
     n = problem.y.size
     rng = np.random.default_rng(1)
     fast, slow = CompiledLineSearch(problem), LineSearch(problem)
+    most = 1 if ties else 6  # the second may be where two labelings are equally bad
     for step in range(12):
         scores, target = rng.normal(size=(2, n)) * 10.0 ** rng.uniform(-2, 1)
+        if ties:
+            scores, target = np.round(scores, 1), np.round(target, 1)
         if step % 3 == 2:
             scores = target = 100.0 * problem.y
         q = (*rng.normal(size=2).tolist(), float(rng.random()))
         assert fast.stand(scores) == pytest.approx(slow.stand(scores), rel=1e-12, abs=1e-12)
         if step % 2:
             same(fast, fast.here(), slow.here())
-        arguments = target, float(rng.normal()), q, float(rng.random()), q[0] + 3.0, 1e-3, 6
+        arguments = target, float(rng.normal()), q, float(rng.random()), q[0] + 3.0, 1e-3, most
         (trials, best), (others, other_best) = fast.along(*arguments), slow.along(*arguments)
         assert (len(trials), best) == (len(others), other_best)
         for mine, other in zip(trials, others, strict=True):
             same(fast, mine, other)
-        if best < 6:
+        if best < most:
             fast.take()
             slow.take()
         shares = rng.random(n)
