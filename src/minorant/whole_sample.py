@@ -25,7 +25,7 @@ from minorant.checker_measures import bias_bound, check_measure, claim_rounding
 from minorant.driver import Progress
 from minorant.errors import InputError
 from minorant.kernels import dot
-from minorant.linear import Run, dtype_of, inverse_strength
+from minorant.linear import Run, confirmed, data_of, dtype_of, inverse_strength
 from minorant.machine import announce_pure_kernels, check_memory
 from minorant.measures import (
     BalancedError,
@@ -107,21 +107,14 @@ class MeasureCertificate(Certificate):
         InputError
             If the claim does not hold on these data, with what is wrong.
         """
-        labels = np.asarray(y)
-        data = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        n, p = self.alpha.size, self.w.size
-        if data.shape != (n, p) or labels.shape != (n,):
-            raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
+        n = self.alpha.size
+        data, labels = data_of(X, y, (n, self.w.size))
         signs = np.where(labels == self.positive, 1.0, -1.0)
         size = n if self.index is None else self.index.size
         flips = self.law.each(size)
         verdict = check_measure(data, signs, self.w, self.bias, self.law.weights, flips, self._claim(), self.index)
         least = self._rounding(data, signs) / max(verdict.primal, abs(verdict.dual), 1e-300)
-        rounding = max(checker.ROUNDING, least)
-        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual, rounding)]
-        if problems:
-            raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
-        return verdict
+        return confirmed(verdict, self, max(checker.ROUNDING, least))
 
     def _rounding(self, X: Any, signs: Vector) -> float:
         used = signs if self.index is None else signs[self.index]
