@@ -52,7 +52,8 @@ class Cuts:
         n, (n_pos, n_neg) = problem.y.size, problem.counts
         up, down = b / n_pos, c / max(n_neg, 1)
         z = np.where((problem.y if self._order is None else problem.y[self._order]) > 0, up, down)
-        image = (2.0 / n) * (down * self._sums[1] - up * self._sums[0])
+        with np.errstate(over="ignore", invalid="ignore"):  # scores will say so
+            image = (2.0 / n) * (down * self._sums[1] - up * self._sums[0])
         self._append(loss, 2.0 * (c - b) / n, Flips.pack(z), image)
 
     @cached_property
