@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cuts"]
 
+_ROOM = 64  # cuts, before what is kept of them moves
 _IDLE = 12  # iterations after which a cut that the lower bound does not use is dropped
 
 
@@ -33,9 +34,9 @@ class Cuts:
     def __init__(self, problem: WholeSample, order: Order | None) -> None:
         self._problem, self._order = problem, order
         self._size = self._compared = 0  # cuts, and how many of them are in the Gram matrix
-        self._V = np.empty((8, problem.A.shape[1]))
-        self._gram = np.empty((8, 8))
-        self._losses, self._slopes, self._beta, self._idle = np.empty((4, 8))
+        self._V = np.empty((_ROOM, problem.A.shape[1]))  # memory is used as it is written
+        self._gram = np.empty((_ROOM, _ROOM))
+        self._losses, self._slopes, self._beta, self._idle = np.empty((4, _ROOM))
         self._flips: list[Flips] = []
         self._image = np.zeros(problem.A.shape[1])  # of the last trial; before the first, of no flips
         self._known = False  # whether that labeling is a cut

@@ -39,7 +39,7 @@ class WholeSample:
 
     def __init__(self, A: LinearMap, y: Vector, measure: Measure, lam: float, free: bool, index: Any = None) -> None:
         self.A, self.measure, self.lam, self.free = A, measure, lam, free
-        self._index = index
+        self._index, self._stored = index, stored(A)
         self.partial = 0.0  # products with some rows only, in shares of all rows
         self.y = y if index is None else y[index]
         self.slopes = checked_sample(np.zeros(self.y.size), self.y, None, measure).slopes(isinstance(measure, ROCArea))
@@ -78,14 +78,13 @@ class WholeSample:
         """Xᵀ g from that of another, g being changed for these examples: their rows alone are read."""
         rows = examples if self._index is None else self._index[examples].astype(np.int32)
         self.partial += examples.size / self.y.size
-        return stored(self.A).add_rows(base, rows, change)
+        return self._stored.add_rows(base, rows, change)
 
     def rows(self, examples: Order) -> RowMatrix | None:
         """The rows of X of some examples, where they can be had."""
-        base = stored(self.A)
-        if not isinstance(base, RowMatrix):
+        if not isinstance(self._stored, RowMatrix):
             return None
-        return base.part(examples if self._index is None else self._index[examples])
+        return self._stored.part(examples if self._index is None else self._index[examples])
 
 
 class Flips(NamedTuple):
