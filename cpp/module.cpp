@@ -16,6 +16,7 @@
 #include "bind_newton.hpp"
 #include "bind_projections.hpp"
 #include "bind_row_newton.hpp"
+#include "bind_search.hpp"
 #include "column_norms.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
@@ -202,6 +203,7 @@ void bind_kernels(nb::module_& m) {
     bind_projections(m);
     bind_newton(m);
     bind_multivariate(m);
+    bind_search(m);
     bind_coordinate(m);
     bind_row_newton(m);
     bind_logistic(m);

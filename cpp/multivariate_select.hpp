@@ -11,126 +11,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "lanes.hpp"
+#include "multivariate_bins.hpp"
 #include "multivariate_scan.hpp"
-#include "sum.hpp"
 
 namespace minorant {
-
-// The gains of a class in bins that are not empty, the largest gains first; bins are sorted when they are
-// read.
-class GainBins {
-  public:
-    explicit GainBins(std::span<const double> gains)
-        : gains_(gains), most_(std::clamp<std::size_t>(gains.size() / 32, 1, 1024)), steps_(gains.size()) {
-        const auto [low, high] = range(gains);
-        const double count = static_cast<double>(most_), width = high - low;
-        const double scale = width > 0 && std::isfinite(count / width) ? count / width : 0;
-        for (std::size_t i = 0; i < gains.size();
-             ++i)  // rounding is monotone: what is in a later step is less
-            steps_[i] = static_cast<std::uint16_t>(std::min((high - gains[i]) * scale, count - 1));
-        std::vector<std::uint32_t> counts(most_);
-        std::vector<double> sums(most_);
-        for (std::size_t i = 0; i < gains.size(); ++i) {
-            ++counts[steps_[i]];
-            sums[steps_[i]] += gains[i];
-        }
-        bend_ = (scale > 0 ? 1 / scale : std::max(width, 0.0)) / 4 + 1e-15 * (std::abs(low) + std::abs(high));
-        Sum total;
-        double rank = 0;
-        for (std::size_t j = 0; j < most_; ++j) {
-            if (counts[j] == 0) continue;
-            step_.push_back(j);
-            rank_.push_back(rank);
-            sum_.push_back(total.value());
-            rank += counts[j];
-            total.add(sums[j]);
-        }
-        rank_.push_back(rank);
-        sum_.push_back(total.value());
-        values_.resize(step_.size());
-        sums_.resize(step_.size());
-    }
-
-    std::size_t bins() const { return step_.size(); }
-    // The number of gains before bin j, and their sum.
-    double rank(std::size_t j) const { return rank_[j]; }
-    double sum(std::size_t j) const { return sum_[j]; }
-    // How far the sum may be above its chord within bin j.
-    double bend(std::size_t j) const { return bend_ * (rank_[j + 1] - rank_[j]); }
-
-    // The gains of the bins from j to last, both included, are put together: one pass for many.
-    void gather(std::size_t j, std::size_t last) {
-        std::vector<double>& all = blocks_.emplace_back(static_cast<std::size_t>(rank_[last + 1] - rank_[j]));
-        std::vector<std::size_t> place(step_[last] - step_[j] + 1);
-        for (std::size_t k = j; k <= last; ++k) {
-            const auto begin = static_cast<std::size_t>(rank_[k] - rank_[j]);
-            place[step_[k] - step_[j]] = begin;
-            values_[k] = std::span(all).subspan(begin, static_cast<std::size_t>(rank_[k + 1] - rank_[k]));
-        }
-        for (std::size_t i = 0; i < gains_.size(); ++i) {
-            const std::size_t step = steps_[i] - step_[j];  // what is before j wraps around
-            if (step < place.size()) all[place[step]++] = gains_[i];
-        }
-    }
-
-    // The sums of the largest 0, 1, ..., all gains of bin j.
-    const std::vector<double>& sums(std::size_t j) {
-        if (!sums_[j].empty()) return sums_[j];
-        if (values_[j].empty()) gather(j, j);
-        std::sort(values_[j].begin(), values_[j].end(), std::greater<>());
-        sums_[j].reserve(values_[j].size() + 1);
-        sums_[j].push_back(0);
-        for (const double gain : values_[j]) sums_[j].push_back(sums_[j].back() + gain);
-        return sums_[j];
-    }
-
-    // The cut that leaves the k largest.
-    Cut cut(std::size_t k) {
-        if (k == 0) return {};
-        const double count = static_cast<double>(k);
-        const auto edge = std::lower_bound(rank_.begin(), rank_.end(), count);
-        const auto j = static_cast<std::size_t>(edge - rank_.begin()) - 1;
-        sums(j);
-        const auto last = values_[j].begin() + static_cast<std::ptrdiff_t>(count - rank_[j]) - 1;
-        const auto end = std::upper_bound(last, values_[j].end(), *last, std::greater<>());
-        return {*last, static_cast<std::size_t>(end - last) - 1};
-    }
-
-  private:
-    struct Range {
-        double low, high;
-    };
-    static Range range(std::span<const double> gains) {
-        double low[kLanes], high[kLanes];
-        std::fill_n(low, kLanes, HUGE_VAL);
-        std::fill_n(high, kLanes, -HUGE_VAL);
-        const auto take = [&](double gain, std::size_t lane) {
-            low[lane] = gain < low[lane] ? gain : low[lane];
-            high[lane] = gain > high[lane] ? gain : high[lane];
-        };
-        std::size_t i = 0;
-        for (; i + kLanes <= gains.size(); i += kLanes)
-            for (std::size_t lane = 0; lane < kLanes; ++lane) take(gains[i + lane], lane);
-        for (std::size_t lane = 0; i + lane < gains.size(); ++lane) take(gains[i + lane], lane);
-        return {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
-    }
-
-    std::span<const double> gains_;
-    std::size_t most_;
-    std::vector<std::uint16_t> steps_;
-    double bend_ = 0;
-    std::vector<std::size_t> step_;
-    std::vector<double> rank_, sum_;
-    std::vector<std::span<double>> values_;
-    std::vector<std::vector<double>> sums_, blocks_;
-};
 
 struct FLoss {
     double beta2, n_pos;
@@ -142,6 +30,10 @@ struct FLoss {
         const double d = (1 + beta2) * n_pos - (b + missed) + c;
         return 0.25 * count * count * (1 + beta2) * (n_pos - b) / (d * d * d);
     }
+    // By sorted gains.
+    Worst scan(std::span<const double> pos, std::span<const double> neg) const {
+        return f_scan(pos, neg, beta2);
+    }
 };
 
 struct GMeanLoss {
@@ -152,6 +44,9 @@ struct GMeanLoss {
         return 1 - std::sqrt((n_pos - b) * (n_neg - c)) / std::sqrt(n_pos * n_neg);
     }
     double bend(double, double, double, double) const { return 0; }
+    Worst scan(std::span<const double> pos, std::span<const double> neg) const {
+        return gmean_scan(pos, neg);
+    }
 };
 
 template <class Loss>
@@ -165,37 +60,35 @@ class Selection {
     bool find() {
         if (up_.bins() == 0 || down_.bins() == 0) return false;
         coarse();
-        std::vector<std::pair<std::size_t, std::size_t>> cells;
         double work = 0;
-        const std::size_t columns = down_.bins();
-        std::vector<double> first(columns + 1), second(columns + 1), most(columns);
-        for (std::size_t k = 0, known = up_.bins() + 1; k < up_.bins(); ++k) {
-            const double least = best_.value - slack_ - up_.bend(k);
-            if (std::max(bound_[k], bound_[k + 1]) < least) continue;
-            if (known == k)
-                first.swap(second);
+        const double all = up_.rank(up_.bins()) + down_.rank(down_.bins());
+        const std::vector<double> most = bends_from_here();
+        Rows rows(down_.bins());
+        std::vector<char> sorted(down_.bins());
+        for (std::size_t k = 0; k < up_.bins(); ++k) {
+            if (!could_hold(k)) continue;
+            const double height = up_.rank(k + 1) - up_.rank(k);
+            const auto take = [&](std::size_t l) {
+                cells_.emplace_back(k, l);
+                const double width = down_.rank(l + 1) - down_.rank(l);
+                if (Loss::kConcave)  // sorted once, and then walked along
+                    work += 4 * height + (std::exchange(sorted[l], 1) ? 0 : 4 * width);
+                else
+                    work += height * width;
+            };
+            if constexpr (Loss::kConcave)
+                near_the_top(k, most, take);
             else
-                corners(k, first);
-            corners(k + 1, second);
-            known = k + 1;
-            for (std::size_t l = 0; l < columns; ++l)
-                most[l] = std::max(std::max(first[l], first[l + 1]), std::max(second[l], second[l + 1])) +
-                          bend(k, k + 1, l);
-            for (std::size_t l = 0; l < columns; ++l) {
-                if (most[l] < least) continue;
-                cells.emplace_back(k, l);
-                const double rows = up_.rank(k + 1) - up_.rank(k), width = down_.rank(l + 1) - down_.rank(l);
-                work += Loss::kConcave ? 2 * (rows + width) : rows * width;
-            }
-            if (work > 4 * (up_.rank(up_.bins()) + down_.rank(columns))) return false;
+                all_columns(k, rows, take);
+            if (work > 4 * all) return false;
         }
-        if (!cells.empty()) {
+        if (!cells_.empty()) {
             const auto of_neg = [](const auto& a, const auto& b) { return a.second < b.second; };
-            const auto [left, right] = std::minmax_element(cells.begin(), cells.end(), of_neg);
-            up_.gather(cells.front().first, cells.back().first);
+            const auto [left, right] = std::minmax_element(cells_.begin(), cells_.end(), of_neg);
+            up_.gather(cells_.front().first, cells_.back().first);
             down_.gather(left->second, right->second);
         }
-        for (const auto& [k, l] : cells) read(k, l);
+        for (const auto& [k, l] : cells_) read(k, l);
         return true;
     }
     const Worst& best() const { return best_; }
@@ -206,9 +99,72 @@ class Selection {
     double corner(std::size_t k, std::size_t l) const {
         return loss_(up_.rank(k), down_.rank(l)) + (up_.sum(k) + down_.sum(l));
     }
+    // What a value in the rows of bin k must be above.
+    double least(std::size_t k) const { return best_.value - slack_ - up_.bend(k); }
+    bool could_hold(std::size_t k) const { return std::max(bound_[k], bound_[k + 1]) >= least(k); }
+    bool could_hold(std::size_t k, std::size_t l, double highest) const {
+        return highest + bend(k, k + 1, l) >= least(k);
+    }
+
+    // The corners of a row of cells; the upper ones of a row are the lower ones of the next.
+    struct Rows {
+        explicit Rows(std::size_t columns) : first(columns + 1), second(columns + 1) {}
+        std::vector<double> first, second;
+        std::size_t known = 0;  // the row of `second`, if any
+    };
     void corners(std::size_t k, std::vector<double>& out) const {
         const double b = up_.rank(k), sum = up_.sum(k);
         for (std::size_t l = 0; l < out.size(); ++l) out[l] = loss_(b, down_.rank(l)) + (sum + down_.sum(l));
+    }
+    template <class F>
+    void all_columns(std::size_t k, Rows& rows, F&& take) const {
+        if (k > 0 && rows.known == k)
+            rows.first.swap(rows.second);
+        else
+            corners(k, rows.first);
+        corners(k + 1, rows.second);
+        rows.known = k + 1;
+        for (std::size_t l = 0; l < down_.bins(); ++l) {
+            const double highest = std::max(std::max(rows.first[l], rows.first[l + 1]),
+                                            std::max(rows.second[l], rows.second[l + 1]));
+            if (could_hold(k, l, highest)) take(l);
+        }
+    }
+
+    // For every column the largest bend of it and what follows, and behind these of it and what precedes, for
+    // all rows that could hold the maximum.
+    std::vector<double> bends_from_here() const {
+        if constexpr (!Loss::kConcave) return {};
+        std::size_t first = up_.bins(), last = 0;
+        for (std::size_t k = 0; k < up_.bins(); ++k)
+            if (could_hold(k)) first = std::min(first, k), last = k + 1;
+        const std::size_t columns = down_.bins();
+        std::vector<double> most(2 * columns);
+        if (first < last)
+            for (std::size_t l = 0; l < columns; ++l) most[l] = most[columns + l] = bend(first, last, l);
+        for (std::size_t l = columns - 1; l-- > 0;) most[l] = std::max(most[l], most[l + 1]);
+        for (std::size_t l = columns + 1; l < 2 * columns; ++l) most[l] = std::max(most[l], most[l - 1]);
+        return most;
+    }
+    // Corners fall on both sides of the best ones.
+    template <class F>
+    void near_the_top(std::size_t k, const std::vector<double>& most, F&& take) const {
+        const std::size_t columns = down_.bins();
+        const auto highest = [&](std::size_t l) { return std::max(corner(k, l), corner(k + 1, l)); };
+        const std::size_t low = std::min(top_[k], top_[k + 1]), high = std::max(top_[k], top_[k + 1]);
+        double here = highest(low);
+        for (std::size_t l = low; l-- > 0;) {
+            if (here + most[columns + l] < least(k)) break;
+            if (could_hold(k, l, here)) take(l);
+            here = highest(l);
+        }
+        here = highest(low);
+        for (std::size_t l = low; l < columns; ++l) {
+            if (l >= high && here + most[l] < least(k)) break;
+            const double next = highest(l + 1);
+            if (could_hold(k, l, std::max(here, next))) take(l);
+            here = next;
+        }
     }
     // Of the values between two corners of bin l, for b from the rank of k to that of k2.
     double bend(std::size_t k, std::size_t k2, std::size_t l) const {
@@ -220,9 +176,11 @@ class Selection {
     void coarse() {
         const std::size_t rows = up_.bins() + 1, columns = down_.bins() + 1;
         bound_.resize(rows);
+        top_.resize(rows);
         const auto settle = [&](std::size_t k, std::size_t l, double more) {
             const double value = corner(k, l);
             bound_[k] = value + more;
+            top_[k] = l;
             slack_ = std::max(slack_, 1e-13 * (std::abs(up_.sum(k)) + std::abs(down_.sum(l)) + 1));
             consider(value, up_.rank(k), down_.rank(l));
         };
@@ -263,6 +221,7 @@ class Selection {
                 return loss_(b, column(at)) + (most + (down_.sum(l) + down[at]));
             };
             if constexpr (Loss::kConcave) {  // from the best column of the row before
+                if (i == 0) j = first_fall(down.size() - 1, value);
                 double here = value(j), next = 0;
                 for (; j + 1 < down.size() && (next = value(j + 1)) > here; here = next) ++j;
                 for (; j > 0 && (next = value(j - 1)) >= here; here = next) --j;
@@ -271,6 +230,19 @@ class Selection {
                 for (j = 0; j < down.size(); ++j) consider(value(j), b, column(j));
             }
         }
+    }
+    // Where values that rise and then fall stop to rise, by bisection.
+    template <class F>
+    static std::size_t first_fall(std::size_t last, F&& value) {
+        std::size_t low = 0;
+        while (low < last) {
+            const std::size_t middle = low + (last - low) / 2;
+            if (value(middle + 1) > value(middle))
+                low = middle + 1;
+            else
+                last = middle;
+        }
+        return low;
     }
     void consider(double value, double b, double c) {
         if (value > best_.value) best_ = {value, static_cast<std::size_t>(b), static_cast<std::size_t>(c)};
@@ -281,6 +253,8 @@ class Selection {
     Worst best_{0, 0, 0};
     double slack_ = 0;
     std::vector<double> bound_;
+    std::vector<std::size_t> top_;  // the best column
+    std::vector<std::pair<std::size_t, std::size_t>> cells_;
 };
 
 }  // namespace minorant

@@ -81,6 +81,7 @@ class SimplexQp {
         double curved = 1e-300, straight = 1e-300;
         for (std::size_t j = 0; j < m_; ++j) curved = std::max(curved, Q[j * m_ + j]);
         for (const double value : d) straight = std::max(straight, std::abs(value));
+        curved = std::max(curved, 1e-16 * straight);       // less is rounding of d, and nothing to divide by
         scale_ = std::sqrt(curved) * std::sqrt(straight);  // of either size alone, it would hide the other
     }
 
@@ -181,13 +182,21 @@ class SimplexQp {
         std::fill(nu.begin(), nu.end(), 0.0);
         for (int round = 0; round < 3; ++round) {
             std::vector<double> first(k), second(r_.begin(), r_.end());
+            double left = 0, size = 0, off = 0;  // the residual, what it is a difference of; of the equations
             for (std::size_t i = 0; i < k; ++i) {
                 const double* row = Q_.data() + support_[i] * m_;
-                first[i] = d_[support_[i]];
-                for (std::size_t j = 0; j < k; ++j) first[i] -= row[support_[j]] * beta[j];
+                double sum = 0;
+                for (std::size_t j = 0; j < k; ++j) sum += row[support_[j]] * beta[j];
+                first[i] = d_[support_[i]] - sum;
                 for (std::size_t q = 0; q < e_; ++q) first[i] -= rows[q][i] * nu[q];
+                left = std::max(left, std::abs(first[i]));
+                size = std::max({size, std::abs(d_[support_[i]]), std::abs(sum)});
             }
-            for (std::size_t q = 0; q < e_; ++q) second[q] -= dot(rows[q].data(), beta.data(), k);
+            for (std::size_t q = 0; q < e_; ++q) {
+                second[q] -= dot(rows[q].data(), beta.data(), k);
+                off = std::max(off, std::abs(second[q]));
+            }
+            if (round > 0 && left <= 1e-15 * size && off <= 1e-15) break;
             correct(rows, columns, first, second, beta, nu);
         }
         return beta;

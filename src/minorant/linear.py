@@ -121,9 +121,9 @@ def data_of(X: Any, y: ArrayLike, shape: tuple[int, int]) -> tuple[Any, NDArray[
     return data, labels
 
 
-def confirmed(verdict: checker.Verdict, claim: Certificate) -> checker.Verdict:
+def confirmed(verdict: checker.Verdict, claim: Certificate, rounding: float = checker.ROUNDING) -> checker.Verdict:
     """The verdict, if it bears out what the certificate claims."""
-    problems = [*verdict.problems, *checker.disagreements(verdict, claim.primal, claim.dual)]
+    problems = [*verdict.problems, *checker.disagreements(verdict, claim.primal, claim.dual, rounding)]
     if problems:
         raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
     return verdict

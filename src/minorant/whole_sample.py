@@ -25,7 +25,7 @@ from minorant.checker_measures import bias_bound, check_measure, claim_rounding
 from minorant.driver import Progress
 from minorant.errors import InputError
 from minorant.kernels import dot
-from minorant.linear import Run, dtype_of, inverse_strength
+from minorant.linear import Run, confirmed, data_of, dtype_of, inverse_strength
 from minorant.machine import announce_pure_kernels, check_memory
 from minorant.measures import (
     BalancedError,
@@ -41,6 +41,7 @@ from minorant.measures import (
 )
 from minorant.operators import Counting, as_linear_map
 from minorant.solvers.bundle import Bundle, Labelings, WholeSample
+from minorant.solvers.sampled_start import sampled_start
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -106,21 +107,14 @@ class MeasureCertificate(Certificate):
         InputError
             If the claim does not hold on these data, with what is wrong.
         """
-        labels = np.asarray(y)
-        data = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        n, p = self.alpha.size, self.w.size
-        if data.shape != (n, p) or labels.shape != (n,):
-            raise InputError(f"this certificate is for X of shape ({n}, {p}); got X {data.shape}, y {labels.shape}")
+        n = self.alpha.size
+        data, labels = data_of(X, y, (n, self.w.size))
         signs = np.where(labels == self.positive, 1.0, -1.0)
         size = n if self.index is None else self.index.size
-        flips = (flips.unpack(size) for flips in self.law.flips)
+        flips = self.law.each(size)
         verdict = check_measure(data, signs, self.w, self.bias, self.law.weights, flips, self._claim(), self.index)
         least = self._rounding(data, signs) / max(verdict.primal, abs(verdict.dual), 1e-300)
-        rounding = max(checker.ROUNDING, least)
-        problems = [*verdict.problems, *checker.disagreements(verdict, self.primal, self.dual, rounding)]
-        if problems:
-            raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
-        return verdict
+        return confirmed(verdict, self, max(checker.ROUNDING, least))
 
     def _rounding(self, X: Any, signs: Vector) -> float:
         used = signs if self.index is None else signs[self.index]
@@ -192,13 +186,16 @@ def fit_measure(
     intercepts: list[float] = []
     ends = None if run.max_time is None else perf_counter() + run.max_time
     for row, positive in enumerate(classes[1:] if classes.size == 2 else classes):
+        before = perf_counter(), A.products
         signs = np.where(labels == positive, 1.0, -1.0)
         problem = WholeSample(A, signs, which, lam, free, index)  # checks that the measure is defined for the sample
         if free:
             _check_ends(which, problem.y)
         begin = None if start is None else (start[0][row].astype(np.float64), float(start[1][row]) if free else 0.0)
+        if begin is None and line_search:
+            begin = sampled_start(problem, run.max_iter, ends)
         bundle = Bundle(problem, line_search=line_search, start=begin)
-        trace, status = _iterate(bundle, A, row, run, ends)
+        trace, status = _iterate(bundle, A, row, run, ends, before)
         done = trace[-1].products
         certificate = _certificate(bundle, problem, status, positive, index, dtype_of(X), (run.tol, done))
         certificates.append(certificate)
@@ -219,10 +216,10 @@ def fit_measure(
 
 
 def _iterate(
-    bundle: Bundle, A: Counting, row: int, run: Run, ends: float | None
+    bundle: Bundle, A: Counting, row: int, run: Run, ends: float | None, before: tuple[float, int]
 ) -> tuple[tuple[Progress, ...], Status]:
     trace: list[Progress] = []
-    began, products = perf_counter(), A.products
+    began, products = before
     least, improved = np.inf, 0
     for primal, dual in bundle.steps():
         used = A.products - products + math.ceil(bundle.partial)

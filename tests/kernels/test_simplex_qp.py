@@ -25,6 +25,18 @@ def draw(rng, free):
 
 
 @TWINS
+def test_cuts_without_a_slope(kernels, monkeypatch):
+    """Q = 0: the equations alone decide, and rounding must not end the search for them."""
+    monkeypatch.setattr(simplex_qp, "_core", kernels)
+    beta, nu = maximize(np.zeros((1, 1)), np.ones(1), np.ones((1, 1)), np.ones(1), np.ones(1))
+    np.testing.assert_allclose([*beta, *nu], [1.0, 1.0])
+    for slope in (0.4, 0.3, 0.7):
+        A, start = np.array([[1.0, 1.0], [-1.2, slope]]), np.array([slope, 1.2]) / (slope + 1.2)
+        beta, nu = maximize(np.zeros((2, 2)), np.ones(2), A, np.array([1.0, 0.0]), start)
+        np.testing.assert_allclose([*beta, *nu], [*start, 1.0, 0.0], atol=1e-12)
+
+
+@TWINS
 @pytest.mark.parametrize("free", [False, True])
 def test_optimality(kernels, free, monkeypatch):
     monkeypatch.setattr(simplex_qp, "_core", kernels)

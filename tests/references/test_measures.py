@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from minorant import measures
+from minorant.errors import InputError
 from minorant.linear import Run
 from minorant.solvers import bundle
 from minorant.whole_sample import fit_measure, ranks
@@ -78,3 +79,12 @@ def test_the_optimum_over_every_labeling(metric, options, fit_intercept, line_se
         assert proof.dual <= best + 1e-6
         assert proof.primal == pytest.approx(best, abs=1e-6)
         proof.verify(X, y)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e308])
+@pytest.mark.parametrize("line_search", [True, False])
+@pytest.mark.parametrize(("metric", "options"), METRICS)
+def test_scores_that_overflow(metric, options, line_search, size):
+    X, y, _ = drawn(0)
+    with pytest.raises(InputError, match="scale the columns"):
+        fit_measure(size * np.clip(X, -1, 1), y, measures.measure(metric, **options), line_search=line_search)

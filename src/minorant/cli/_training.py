@@ -121,7 +121,7 @@ def _measure_model(name: str, fit: MeasureFit, shared: dict[str, Any]) -> Measur
     first = fit.certificates[0]
     n = first.alpha.size
     size = n if first.index is None else first.index.size
-    rows = [(c.law.weights, (flips.unpack(size) for flips in c.law.flips)) for c in fit.certificates]
+    rows = [(c.law.weights, c.law.each(size)) for c in fit.certificates]
     return MeasureModel(
         **shared,
         lam=first.lam,

@@ -55,6 +55,10 @@ dense_dot = _core.dense_dot
 dense_tdot = _core.dense_tdot
 dense_row_norms = _core.dense_row_norms
 dense_column_norms = _core.dense_column_norms
+csr_add_rows = _core.csr_add_rows
+dense_add_rows = _core.dense_add_rows
+flip_shares = _core.flip_shares
+gram_rows = _core.gram_rows
 box_plane = _core.box_plane
 elastic_net_ball = _core.elastic_net_ball
 entropic_cap = _core.entropic_cap
@@ -83,6 +87,8 @@ logistic_loss = _core.logistic_loss
 logistic_conjugate = _core.logistic_conjugate
 logistic_conjugate_slope = _core.logistic_conjugate_slope
 csr_columns_newton = _core.csr_columns_newton
-if native:  # without it the loop is that of `solvers.newton`
+if native:  # without it the loops are those of `solvers.newton` and `solvers.line_search`
+    FSearch = _core.FSearch
+    GMeanSearch = _core.GMeanSearch
     csr_newton = _core.csr_newton
     dense_newton = _core.dense_newton

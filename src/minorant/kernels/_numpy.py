@@ -27,6 +27,7 @@ from minorant.kernels._numpy_multivariate import (
     f_select,
     flip_from,
     flip_gains,
+    flip_shares,
     flip_top,
     gmean_scan,
     gmean_select,
@@ -72,6 +73,7 @@ __all__ = [
     "count_scan",
     "couple_f",
     "couple_gmean",
+    "csr_add_rows",
     "csr_cholesky",
     "csr_column_norms",
     "csr_columns_newton",
@@ -83,6 +85,7 @@ __all__ = [
     "csr_row_products",
     "csr_sweeps",
     "csr_tdot",
+    "dense_add_rows",
     "dense_cholesky",
     "dense_column_norms",
     "dense_conjugate_gradients",
@@ -100,10 +103,12 @@ __all__ = [
     "f_select",
     "flip_from",
     "flip_gains",
+    "flip_shares",
     "flip_top",
     "gather_dense",
     "gmean_scan",
     "gmean_select",
+    "gram_rows",
     "hinge",
     "logistic_conjugate",
     "logistic_conjugate_slope",
@@ -157,6 +162,24 @@ def csr_dot(data: Values, indices: Indices, indptr: Indices, w: Vector, threads:
 def csr_tdot(data: Values, indices: Indices, indptr: Indices, alpha: Vector, n_columns: int, threads: int) -> Vector:
     """Xᵀ α for X in compressed sparse rows."""
     return _sums(indices, data * alpha[_rows(indptr)], n_columns)
+
+
+def csr_add_rows(
+    data: Values, indices: Indices, indptr: Indices, rows: NDArray[np.int32], values: Vector, base: Vector
+) -> Vector:
+    """base + Σ_k values_k x_i for the rows i of the list, of X in compressed sparse rows."""
+    alpha = np.bincount(rows, weights=values, minlength=indptr.size - 1)
+    return base + csr_tdot(data, indices, indptr, alpha, base.size, 1)
+
+
+def dense_add_rows(X: Values, rows: NDArray[np.int32], values: Vector, base: Vector) -> Vector:
+    """The same for a dense X."""
+    return np.asarray(base + np.einsum("ij,i->j", X[rows], values))
+
+
+def gram_rows(V: NDArray[np.float64], first: int) -> NDArray[np.float64]:
+    """The inner products of the rows from `first` on with all rows."""
+    return np.asarray(np.einsum("ik,jk->ij", V[first:], V))
 
 
 def csr_row_norms(data: Values, indices: Indices, indptr: Indices, threads: int) -> Vector:

@@ -83,6 +83,14 @@ def top_sums(ascending: Vector) -> Vector:
     return np.concatenate([[0.0], np.cumsum(ascending[::-1])])
 
 
+def flip_shares(
+    ones: NDArray[np.uint8], where: NDArray[np.int32], values: Vector, weight: float, total: Vector
+) -> None:
+    """total += weight where a bit of `ones` is set, the highest of a byte first, and += weight · values at `where`."""
+    total += weight * np.unpackbits(ones, count=total.size)
+    total[where] += weight * values
+
+
 def f_select(scores: Vector, y: Vector, weights: Vector, gains: Vector, n_pos: int, beta2: float) -> None:
     """The worst labeling for 1 - Fβ without a sort, or None: NumPy has nothing faster than its sort."""
 

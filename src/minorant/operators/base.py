@@ -36,6 +36,11 @@ class LinearMap(ABC):
     def tdot(self, alpha: Vector) -> Vector:
         """Aᵀ α."""
 
+    def add_rows(self, base: Vector, rows: NDArray[np.int32], values: Vector) -> Vector:
+        """base + Σ_k values_k a_i, for the rows i of the list."""
+        alpha = np.bincount(rows, weights=values, minlength=self.shape[0]).astype(np.float64)
+        return base + self.tdot(alpha)
+
     @abstractmethod
     def row_norms(self) -> Vector:
         """‖a_i‖₂ of every row."""
@@ -76,6 +81,10 @@ class RowMatrix(LinearMap):
     @abstractmethod
     def volume(self) -> int:
         """Stored values."""
+
+    @abstractmethod
+    def part(self, rows: NDArray[Any]) -> RowMatrix:
+        """A copy of some rows."""
 
     @abstractmethod
     def cholesky(self, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:

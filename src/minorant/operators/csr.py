@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from minorant import kernels
 from minorant.operators.base import RowMatrix
@@ -42,6 +43,9 @@ class Csr(RowMatrix):
     def tdot(self, alpha: Vector) -> Vector:
         return kernels.csr_tdot(*self._arrays, alpha, self.shape[1], self.threads)
 
+    def add_rows(self, base: Vector, rows: NDArray[np.int32], values: Vector) -> Vector:
+        return kernels.csr_add_rows(*self._arrays, rows, values, base)
+
     def row_norms(self) -> Vector:
         return kernels.csr_row_norms(*self._arrays, self.threads)
 
@@ -54,6 +58,9 @@ class Csr(RowMatrix):
     def column_access(self) -> SparseColumns:
         """The columns, for solvers that work on some of them."""
         return SparseColumns(self.data, self.indices, self.indptr, self.shape)
+
+    def part(self, rows: NDArray[Any]) -> Csr:
+        return Csr(csr_array(self._arrays, shape=self.shape)[rows], self.threads)
 
     @property
     def volume(self) -> int:

@@ -43,6 +43,11 @@ class Dense(RowMatrix):
     def tdot(self, alpha: Vector) -> Vector:
         return (kernels.dense_dot if self.by_columns else kernels.dense_tdot)(self.rows, alpha, self.threads)
 
+    def add_rows(self, base: Vector, rows: NDArray[np.int32], values: Vector) -> Vector:
+        if self.by_columns:
+            return super().add_rows(base, rows, values)
+        return kernels.dense_add_rows(self.rows, rows, values, base)
+
     def row_norms(self) -> Vector:
         if self.by_columns:
             return np.asarray(np.sqrt(np.einsum("ji,ji->i", self.rows, self.rows, dtype=np.float64)))
@@ -53,6 +58,9 @@ class Dense(RowMatrix):
 
     def largest(self) -> float:
         return float(max(self.rows.max(initial=0.0), -self.rows.min(initial=0.0)))
+
+    def part(self, rows: NDArray[Any]) -> Dense:
+        return Dense(self.rows[:, rows].T if self.by_columns else self.rows[rows], self.threads)
 
     @property
     def volume(self) -> int:

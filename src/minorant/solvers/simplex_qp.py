@@ -32,7 +32,7 @@ if not TYPE_CHECKING:
 
 def maximize(Q: Matrix, d: Vector, A: Matrix, r: Vector, start: Vector) -> tuple[Vector, Vector]:
     """β and the multipliers ν of the equations, from a feasible β."""
-    size = np.abs(A).max(axis=1)
+    size = np.maximum(A.max(axis=1), -A.min(axis=1))
     size[size == 0] = 1.0
     beta, nu = _core.simplex_qp(np.ascontiguousarray(Q), d, A / size[:, None], r / size, start)
     return beta, nu / size
