@@ -27,6 +27,15 @@ void add_some_rows(const Csr<V, I, P>& X, std::span<const std::int32_t> rows, st
     }
 }
 
+MINORANT_CLONES inline void add_rows(const std::array<const float*, 4>& x, const std::array<double, 4>& scale,
+                                     double* sum, std::size_t columns) {
+    add_four(x, scale, sum, columns);
+}
+MINORANT_CLONES inline void add_rows(const std::array<const double*, 4>& x,
+                                     const std::array<double, 4>& scale, double* sum, std::size_t columns) {
+    add_four(x, scale, sum, columns);
+}
+
 template <class V>
 void add_some_rows(const Dense<V>& X, std::span<const std::int32_t> rows, std::span<const double> values,
                    std::span<double> out) {
