@@ -88,7 +88,7 @@ inline double direct_cost(double band, double row, double columns) {
 
 // How exact the bias of a step is. The slopes of the logistic loss stay within their bounds when the rest of
 // Σ s_i α_i is spread over them, which costs the square of it; others must have no rest but rounding.
-inline double nearly_balanced(const Logistic&) { return 1e-6; }
+inline double nearly_balanced(const Logistic&) { return 1e-8; }
 inline double nearly_balanced(const Piecewise& loss) { return balanced(loss); }
 
 template <class Rows, class Loss>
