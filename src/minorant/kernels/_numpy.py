@@ -168,8 +168,8 @@ def csr_add_rows(
     data: Values, indices: Indices, indptr: Indices, rows: NDArray[np.int32], values: Vector, base: Vector
 ) -> Vector:
     """base + Σ_k values_k x_i for the rows i of the list, of X in compressed sparse rows."""
-    alpha = np.bincount(rows, weights=values, minlength=indptr.size - 1)
-    return base + csr_tdot(data, indices, indptr, alpha, base.size, 1)
+    alpha = np.bincount(rows, weights=values, minlength=indptr.size - 1).astype(np.float64)
+    return np.asarray(base + csr_tdot(data, indices, indptr, alpha, base.size, 1))
 
 
 def dense_add_rows(X: Values, rows: NDArray[np.int32], values: Vector, base: Vector) -> Vector:
