@@ -117,7 +117,8 @@ def page(about, records, rows, options, stem):
                 a = aggregate(groups[family, target, part])
                 if a:
                     cells = [NAMES[family], f"{target:.0e}", part, a["rows"], f"**{a['mean']:.2f}**"]
-                    cells += [f"{a['same_mean']:.2f}", f"{a['named_mean']:.2f} ({a['named_worst']:.2f})"]
+                    named = f"{a['named_mean']:.2f} ({a['named_worst']:.2f})"
+                    cells += [f"{a['same_mean']:.2f}", named if a["named_mean"] == a["named_mean"] else "-"]
                     cells += [a["wins"], a["losses"], a["open"], a["unreached"]]
                     cells += [f"{a['worst']:.2f} ({a['worst_row']})"]
                     yield "| " + " | ".join(map(str, cells)) + " |"
