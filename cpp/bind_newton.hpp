@@ -15,6 +15,7 @@
 #include "dual_coordinate.hpp"
 #include "newton.hpp"
 #include "newton_system.hpp"
+#include "whole_fit.hpp"
 
 namespace minorant {
 
@@ -106,6 +107,29 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         "bias"_a, "w"_a.noconvert(), "image"_a.noconvert(), "alpha"_a.noconvert(), "dual_image"_a.noconvert(),
         "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "rules"_a, "begin"_a, "target"_a,
         "budget"_a, "threads"_a);
+    define(
+        "_whole_fit",
+        [rows](const X&... x, std::size_t columns, const Vector& y, const Vector& c, bool logistic,
+               const Shape& shape, double offset, double lam, bool bias, const Rules& rules, double mu,
+               double iterations, double tol, double budget, int threads) {
+            const auto matrix = rows(x...);
+            const auto examples = matrix.rows();
+            check_length("y", y.size(), examples.size());
+            check_length("c", c.size() == 0 ? y.size() : c.size(), y.size());
+            WholeFit fit{};
+            Result alpha = fresh(y.size(), [](std::span<double>) {});
+            Result w = fresh(columns, [&](std::span<double> out) {
+                fit = with_loss(logistic, shape, [&](const auto& loss) {
+                    return Classifier(examples, loss, view(y), view(c), offset, lam, bias, out,
+                                      std::span(alpha.data(), alpha.size()), threads)
+                        .run(std::make_from_tuple<NewtonRules>(rules), mu, iterations, tol, budget);
+                });
+            });
+            return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.steps,
+                              fit.products);
+        },
+        "columns"_a, "y"_a.noconvert(), "c"_a.noconvert(), "logistic"_a, "shape"_a, "offset"_a, "lam"_a,
+        "bias"_a, "rules"_a, "mu"_a, "iterations"_a, "tol"_a, "budget"_a, "threads"_a);
     define(
         "_row_products",
         [rows](const X&... x, std::size_t columns) {

@@ -11,7 +11,8 @@ fitted one against the rest, each with its own certificate.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,12 +29,14 @@ from minorant.operators import as_linear_map
 from minorant.path import better_start
 from minorant.problem import Problem
 from minorant.regularizers import L1, L2, ElasticNet, ElasticNetBall
+from minorant.whole_fit import whole_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
+    from minorant.losses.scalar import Scalar
     from minorant.operators import LinearMap
     from minorant.regularizers import Regularizer
     from minorant.solvers import Solver
@@ -86,7 +89,7 @@ class Objective:
             raise unknown_option("loss", self.loss, self.losses)
         if self.penalty not in PENALTIES:
             raise unknown_option("penalty", self.penalty, PENALTIES)
-        if not (np.isfinite(self.lam) and self.lam > 0):
+        if not 0 < self.lam < inf:
             raise InputError(f"the strength λ of the penalty must be a finite number > 0; got {self.lam}")
         if not 0 <= self.l1_ratio <= 1:
             raise InputError(f"l1_ratio must be between 0 and 1; got {self.l1_ratio}")
@@ -182,7 +185,7 @@ class LinearFit:
     @property
     def alpha(self) -> Vector:
         """The dual points, one row for each row of `coef`."""
-        return np.stack([c.alpha for c in self.certificates])
+        return np.array([c.alpha for c in self.certificates])
 
     @property
     def n_iter(self) -> NDArray[np.int64]:
@@ -252,7 +255,7 @@ def fit_regressor(
 def inverse_strength(C: float, total_weight: float) -> float:
     """λ = 1/(C Σ weight): from scikit-learn's scale, where C multiplies the sum of the losses, to that of the mean."""
     total = C * total_weight
-    if not (total > 0 and 0 < 1.0 / total < np.inf):
+    if not (total > 0 and 0 < 1.0 / total < inf):
         raise InputError(f"C·Σ weight = {total} is out of range: λ is its inverse")
     return 1.0 / total
 
@@ -277,7 +280,7 @@ def labeled(
     classes: NDArray[Any] | None = None,
 ) -> tuple[LinearMap, NDArray[Any], NDArray[Any], Vector | None, float]:
     """The data, labels, classes and weights of a classifier, and λ."""
-    if not (np.isfinite(C) and C > 0):
+    if not 0 < C < inf:
         raise InputError(f"C must be a finite number > 0; got {C}")
     A, labels = _data(X, y, threads)
     classes = np.unique(labels) if classes is None else classes
@@ -310,11 +313,16 @@ def _fit(
     began = perf_counter()
     certificates: list[LinearCertificate] = []
     traces: list[tuple[Progress, ...]] = []
+    c = None if weight is None else normalized_weights(weight, A.shape[0])
     for row, (positive, y) in enumerate(rows):
-        problem = objective.problem(A, y, weight, run.threads)
-        left = None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9)
-        warm = None if start is None else better_start(problem, start[0][row], start[1][row])
-        result = solve_row(problem, row, warm, run, left, dtype)
+        result = None
+        if positive is not None and start is None and dtype is np.float64:
+            result = _at_once(A, y, c, objective, row, run)
+        if result is None:
+            problem = objective.problem(A, y, weight, run.threads)
+            left = None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9)
+            warm = None if start is None else better_start(problem, start[0][row], start[1][row])
+            result = solve_row(problem, row, warm, run, left, dtype)
         certificates.append(
             LinearCertificate(
                 **vars(result.certificate),
@@ -322,18 +330,34 @@ def _fit(
                 intercept=float(result.intercept),
                 positive=positive,
                 objective=objective,
-                weights=None if weight is None else normalized_weights(weight, A.shape[0]),
+                weights=c,
             )
         )
         traces.append(result.trace)
     return LinearFit(
         classes=classes,
-        coef=np.stack([c.w for c in certificates]),
+        coef=np.array([c.w for c in certificates]),
         intercept=np.array([c.intercept for c in certificates], dtype=dtype),
         lam=objective.lam,
         certificates=tuple(certificates),
         traces=tuple(traces),
     )
+
+
+@cache
+def _like(loss: str, bias: bool) -> Scalar | None:
+    return LOSSES[loss](np.array([-1.0, 1.0]), bias=bias).scalar  # type: ignore[no-any-return]
+
+
+def _at_once(A: LinearMap, y: Vector, c: Vector | None, objective: Objective, row: int, run: Run) -> Result | None:
+    """What "auto" would find, in a single call, where that is enough."""
+    like = _like(objective.loss, objective.fit_intercept)
+    if not run.solver == run.smoothing == "auto" or like is None or type(objective.regularizer) is not L2:
+        return None
+    result = whole_fit(A, y, c, like, objective.lam, run.tol)
+    if result is not None and run.callback is not None:
+        run.callback(row, result.trace[0])
+    return result
 
 
 # Rounding the solution to float32 costs some of the gap: leave room for it.

@@ -14,8 +14,8 @@ __all__ = ["announce_pure_kernels", "check_memory", "resolve_threads"]
 
 def check_memory(n: int, p: int) -> None:
     """Refuse a problem whose vectors cannot fit: one wrong index in a small file can ask for 2³¹ columns."""
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        need = 12 * 8 * (n + p)  # a dozen vectors of float64
+    need = 12 * 8 * (n + p)  # a dozen vectors of float64
+    if need > 2**30 and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         if need > have:
             raise InputError(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import warnings
 from functools import cache, lru_cache
+from math import isfinite
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,7 +69,7 @@ SOLVING: dict[str, list[Any]] = {
 }
 
 
-_CONSTANT = (bool, int, float, str, type(None))
+_CONSTANT = {bool, int, float, str, type(None)}
 
 
 def _check_params(cls: Any, *values: Any) -> None:
@@ -86,11 +88,16 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
     def _get_param_names(cls) -> list[str]:  # every fit asks, and the inspection takes as long as a small fit
         return list(super()._get_param_names())
 
+    @classmethod
+    @cache
+    def _param_values(cls) -> attrgetter[tuple[Any, ...]]:
+        return attrgetter(*cls._get_param_names())
+
     def _validate_params(self) -> None:
         """As scikit-learn does; the same values are looked at once, for the same reason."""
         cls: Any = type(self)
-        values = tuple(getattr(self, name) for name in cls._get_param_names())
-        (_checked_params if all(type(v) in _CONSTANT for v in values) else _check_params)(cls, *values)
+        values = cls._param_values()(self)
+        (_checked_params if _CONSTANT.issuperset(map(type, values)) else _check_params)(cls, *values)
 
     certificate_: LinearCertificate | list[LinearCertificate] | JointCertificate | MeasureCertificate
     trace_: tuple[Progress, ...] | list[tuple[Progress, ...]]
@@ -154,9 +161,9 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         else:
             start = self._start(X.shape, classes)
             fit = fit_classifier(X, y, classes=classes, start=start, **how, **objective)
-            dual = np.stack([np.where(y == c.positive, 1.0, -1.0) for c in fit.certificates]) * fit.alpha / fit.lam
+            dual = np.array([np.where(y == c.positive, c.alpha, -c.alpha) for c in fit.certificates]) / fit.lam
         self.classes_, self.coef_, self.intercept_ = classes, fit.coef, fit.intercept
-        self.dual_coef_ = dual.astype(fit.coef.dtype)
+        self.dual_coef_ = dual.astype(fit.coef.dtype, copy=False)
         if joint and classes.size == 2:  # one row tells two classes apart, as in scikit-learn
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
             self.dual_coef_ = np.diff(self.dual_coef_, axis=0)
@@ -216,9 +223,14 @@ def sample_weights(X: Any, sample_weight: Any) -> NDArray[np.float64]:
     return np.asarray(weight)
 
 
-def validated(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-    """X, or X and y, as scikit-learn validates them: CSR or dense, float32 kept, all else float64."""
-    if _plain(X, y):  # as they are; what scikit-learn would do to find that out takes as long as a small fit
+def validated(estimator: Any, X: Any, y: Any = "no_validation", *, finite: bool = True, **options: Any) -> Any:
+    """X, or X and y, as scikit-learn validates them: CSR or dense, float32 kept, all else float64.
+
+    Without `finite` the values of X may be left to `as_linear_map`, which asks the same.
+    """
+    if _plain(X, y) and (
+        not finite or _finite(X)
+    ):  # as they are; what scikit-learn would do to find that out takes as long as a small fit
         estimator.n_features_in_ = X.shape[1]
         if hasattr(estimator, "feature_names_in_"):  # of an earlier fit
             del estimator.feature_names_in_
@@ -231,28 +243,37 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) 
 
 
 def _plain(X: Any, y: Any) -> bool:
-    """X is a matrix of finite float64 or float32, dense or CSR, and y a vector of finite numbers, one for each row."""
+    """X is a matrix of float64 or float32, dense or CSR, and y a vector of finite numbers, one for each row."""
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
         return False
-    if type(X) is np.ndarray:
-        values = X
-    elif sp.issparse(X) and X.format == "csr":
-        values = X.data
-    else:
+    if type(X) is not np.ndarray and not (sp.issparse(X) and X.format == "csr"):
         return False
-    if X.ndim != 2 or X.shape[0] != y.size or 0 in X.shape or X.dtype not in (np.float64, np.float32):
+    if X.ndim != 2 or X.shape[0] != y.size or 0 in X.shape or X.dtype.type not in (np.float64, np.float32):
         return False
+    return y.dtype.kind != "f" or _finite(y)
+
+
+def _finite(values: Any) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum()) and (y.dtype.kind != "f" or np.isfinite(y.sum())))
+        return isfinite((values.data if sp.issparse(values) else values).sum())
 
 
 def labeled_data(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
     """X and y of a classifier, validated, and the classes."""
-    X, y = validated(estimator, X, y)
-    classes = np.unique(y)
+    X, y = validated(estimator, X, y, finite=False)
+    classes = _distinct(y)
     if classes.dtype.kind not in "biuf" or not (classes == np.trunc(classes)).all():
         check_classification_targets(y)  # strings and objects are fine, fractions are refused
     return X, y, classes
+
+
+def _distinct(y: NDArray[Any]) -> NDArray[Any]:
+    """The sorted values of y; for two of them, numbers, without sorting all."""
+    if y.dtype.kind in "iuf":
+        ends = np.array([y.min(), y.max()])
+        if ends[0] < ends[1] and ((y == ends[0]) | (y == ends[1])).all():
+            return ends
+    return np.unique(y)
 
 
 def log_progress(verbose: int) -> Callable[[int, Progress], None] | None:

@@ -92,3 +92,5 @@ if native:  # without it the loops are those of `solvers.newton` and `solvers.li
     GMeanSearch = _core.GMeanSearch
     csr_newton = _core.csr_newton
     dense_newton = _core.dense_newton
+    csr_whole_fit = _core.csr_whole_fit
+    dense_whole_fit = _core.dense_whole_fit

@@ -54,8 +54,8 @@ class Hinge(Loss):
         if self.y.ndim != 1 or not np.isin(self.y, (-1.0, 1.0)).all():
             raise InputError("Hinge takes a vector of labels -1 and 1")
         self.c = normalized_weights(sample_weight, self.y.size)
-        positive = float(self.c[self.y > 0].sum())
-        if bias and not min(positive, 1.0 - positive) > 0.0:
+        positive, negative = float(self.c[self.y > 0].sum()), float(self.c[self.y < 0].sum())
+        if bias and not min(positive, negative) > 0.0:
             raise InputError(
                 "with a free bias both classes need an example of positive weight; "
                 f"class {'-1' if positive > 0 else '1'} has none"
@@ -63,7 +63,7 @@ class Hinge(Loss):
         self.bias = bias
         self.size = self.y.size
         self.signs = -self.y
-        self.radius = min(positive, float(self.c[self.y < 0].sum())) if bias else 0.5
+        self.radius = min(positive, negative) if bias else 0.5
         with np.errstate(over="ignore"):
             # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
             inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.c > 0)

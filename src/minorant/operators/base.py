@@ -104,6 +104,10 @@ class RowMatrix(LinearMap):
         """
 
     @abstractmethod
+    def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int, int]:
+        """A classifier and its certificate: `kernels.csr_whole_fit` without the matrix and the threads."""
+
+    @abstractmethod
     def row_products(self) -> NDArray[np.float64]:
         """⟨x_i, x_j⟩ of all pairs of rows."""
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from minorant.certificate import Best
+    from minorant.solvers.newton import Outline
 
 __all__ = ["few_rows", "newton_on_products"]
 
@@ -37,7 +38,7 @@ _LOOKS = 10  # at the small problem, for one at the large one before that
 _PASSES = 40.0  # over the data that the products of the rows may cost: as many as other methods take
 
 
-def few_rows(e: Examples) -> bool:
+def few_rows(e: Outline) -> bool:
     """The products of the rows with each other cost less than what they save."""
     return e.n <= min(2.0 * _PASSES, 0.5 * e.p)
 

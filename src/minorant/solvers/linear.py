@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from minorant.certificate import Best
     from minorant.solvers.examples import Examples
+    from minorant.solvers.newton import Outline
 
-__all__ = ["dual_coordinates", "linear_model"]
+__all__ = ["dual_coordinates", "linear_model", "newton_from_the_start"]
 
 _FIRST = 3  # sweeps before the first look at the gap
 _GROWTH = 0.5  # the next block is this share of all before it
@@ -36,6 +37,7 @@ _BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign
 _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
 _SOON, _EASY = 24.0, 12.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
+_CALLS = 5e5  # what a fit in one call saves
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
@@ -50,13 +52,21 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
         tried = sweeps * _sweep(e) >= _TRY * newton
         return tried and min(rest, max(_AHEAD * sweeps, _FEW)) * _sweep(e) > newton
 
-    tiny = direct_cost(e, e.n) <= _TINY
-    if few_rows(e) and not tiny:
+    if few_rows(e) and not _tiny(e):
         yield from newton_on_products(e, best, tol)
-    elif kernels.native and not (tiny or _newton_at_once(e)):
+    elif kernels.native and not (_tiny(e) or _newton_at_once(e)):
         for candidates in dual_coordinates(e, best, tol, newton_is_cheaper):
             yield candidates, 0.0
     yield from newton(e, best, tol)
+
+
+def newton_from_the_start(e: Outline) -> bool:
+    """Newton's method is the one to begin with, whatever the curvature."""
+    return _tiny(e) or (not few_rows(e) and _newton(e, 1.0, 1e-3) <= _EASY * _sweep(e) + _CALLS)
+
+
+def _tiny(e: Outline) -> bool:
+    return direct_cost(e, e.n) <= _TINY
 
 
 def _newton_at_once(e: Examples) -> bool:
@@ -106,13 +116,13 @@ def dual_coordinates(
             return
 
 
-def _sweep(e: Examples) -> float:
+def _sweep(e: Outline) -> float:
     """Nanoseconds, more or less, of a sweep."""
     a_row, a_value = (40.0, 0.4) if _dense(e) else (25.0, 1.5)
     return a_value * e.matrix.volume + (a_row + 100.0 * e.scalar.logistic) * e.n
 
 
-def _newton(e: Examples, gap: float, tol: float) -> float:
+def _newton(e: Outline, gap: float, tol: float) -> float:
     """The same of Newton's method."""
     f = e.scalar
     a_value, a_product = (0.5, 0.1) if _dense(e) else (0.8, 0.45)
@@ -127,5 +137,5 @@ def _newton(e: Examples, gap: float, tol: float) -> float:
     return steps * (system + a_value * e.matrix.volume + (60.0 if f.logistic else 25.0) * e.n) + _OVERHEAD
 
 
-def _dense(e: Examples) -> bool:
+def _dense(e: Outline) -> bool:
     return e.matrix.volume == e.n * e.p

@@ -16,7 +16,7 @@ certificate when its own gap is small enough.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -30,19 +30,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from minorant.certificate import Best
+    from minorant.losses.scalar import Scalar
+    from minorant.operators import RowMatrix
     from minorant.solvers.examples import Examples, Slopes
 
     Vector = NDArray[np.float64]
 
-__all__ = ["direct_cost", "newton", "step_by_step"]
+__all__ = ["BUDGET", "ITERATIONS", "Outline", "direct_cost", "newton", "rules", "step_by_step"]
 
 _SHRINK = 0.6  # of mu, when the center moves
 _SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
 _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter than this: mu grows, corners are too sharp
 
 
-_ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
-_BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
+ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
+BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
 
 
 def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
@@ -55,18 +57,22 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     alpha, v, h = np.empty(e.n), np.empty(e.p), np.empty(e.n)
     f, begin, loss = e.scalar, True, e.problem.loss
     bias = float(loss.intercept(best.image)) if f.bias else 0.0
-    scalars = np.array([mu, bias, _ITERATIONS])  # and what conjugate gradients took last
+    scalars = np.array([mu, bias, ITERATIONS])  # and what conjugate gradients took last
     problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
-    rules = (_SHRINK, _SETTLED, _SHORT, _GROWTH, e.unit, _PATIENCE)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
         target = 0.9 * tol * best.primal
-        _, steps, products = e.matrix.newton(*problem, *point, rules, begin, target, _BUDGET)
+        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, target, BUDGET)
         begin = False
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
         loss.expect(float(scalars[1]))
         yield Candidates(((w.copy(), image.copy()),), ((alpha.copy(), v.copy()),)), float(scalars[0])
+
+
+def rules(unit: float) -> tuple[float, float, float, float, float, int]:
+    """How the smoothing changes, as the core takes it; `unit` is the size of r at w = 0."""
+    return _SHRINK, _SETTLED, _SHORT, _GROWTH, unit, _PATIENCE
 
 
 def _smoothing(e: Examples, best: Best) -> tuple[float, Vector | None]:
@@ -106,7 +112,7 @@ class _Systems:
     """Solves for the steps; remembers what conjugate gradients cost last."""
 
     def __init__(self, e: Examples) -> None:
-        self._e, self._iterations = e, _ITERATIONS
+        self._e, self._iterations = e, ITERATIONS
 
     def __call__(self, at: Slopes, gradient: Vector) -> tuple[Vector, float]:
         e = self._e
@@ -130,7 +136,31 @@ class _Systems:
         return self._iterations * (4.0 * band * e.matrix.volume + 10.0 * e.size)
 
 
-def direct_cost(e: Examples, band: int) -> float:
+class Outline(Protocol):
+    """What a problem costs depends on this."""
+
+    @property
+    def n(self) -> int:
+        """Examples."""
+
+    @property
+    def p(self) -> int:
+        """Columns."""
+
+    @property
+    def size(self) -> int:
+        """Unknowns: the columns, and the bias."""
+
+    @property
+    def matrix(self) -> RowMatrix:
+        """The data."""
+
+    @property
+    def scalar(self) -> Scalar:
+        """The loss."""
+
+
+def direct_cost(e: Outline, band: int) -> float:
     """Operations of a Cholesky step for that many examples; infinite where the matrix would be too large.
 
     The matrix is as large as the number of columns or of examples, whichever is less.

@@ -1,0 +1,131 @@
+"""A classifier in one call: its certificate is that of the definitions, and the general way finds the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from minorant import LinearSVC, LogisticRegression, Problem, certify, kernels, solve
+from minorant import linear as module
+from minorant import whole_fit as core
+from minorant.losses import Hinge, Logistic, SmoothHinge, SquaredHinge
+from minorant.losses.base import normalized_weights
+from minorant.operators import as_linear_map
+from minorant.regularizers import L2
+
+pytestmark = pytest.mark.skipif(not kernels.native, reason="the core was not compiled")
+
+LOSSES = {
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "smooth_hinge": lambda y, **more: SmoothHinge(y, gamma=1.0, **more),
+    "logistic": Logistic,
+}
+
+
+def draw(shape, *, sparse=False, seed=0, rare=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=shape) + rng.normal(size=shape[1])
+    if sparse:
+        X *= rng.random(shape) < 0.3
+    score = X @ rng.normal(size=shape[1]) + rng.normal(size=shape[0])
+    y = np.where(score > np.quantile(score, 1 - rare), 1.0, -1.0)
+    return (csr_array(X) if sparse else X), y
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("rare", [0.5, 0.04])
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+def test_certificate_is_that_of_the_definitions(loss, bias, sparse, C, rare, weighted):
+    X, y = draw((150, 9), sparse=sparse, rare=rare)
+    lam, make = 1.0 / (C * y.size), LOSSES[loss]
+    weight = np.random.default_rng(1).integers(0, 4, y.size).astype(float) if weighted else None
+    c = None if weight is None else normalized_weights(weight, y.size)
+    fit = core.whole_fit(as_linear_map(X), y, c, make(np.array([-1.0, 1.0]), bias=bias).scalar, lam, 1e-6)
+    assert fit is not None
+    primal, dual, alpha = fit.certificate.primal, fit.certificate.dual, fit.certificate.alpha
+    problem = Problem(make(y, bias=bias, sample_weight=weight), X, L2(lam))
+    claim = certify(problem, fit.w, alpha, tol=1e-6)
+    np.testing.assert_array_equal(claim.alpha, alpha)  # in its domain as it is
+    assert dual == pytest.approx(claim.dual, rel=1e-12)
+    at_its_bias = problem.regularizer.value(fit.w) + problem.loss.value_at(problem.A @ fit.w, fit.intercept)
+    assert primal == pytest.approx(at_its_bias, rel=1e-13)
+    assert claim.primal <= primal * (1 + 1e-13)  # at the best bias
+    assert -1e-13 <= (primal - dual) / primal <= 1e-6
+    assert bias or fit.intercept == 0.0
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_finds_what_the_general_way_finds(loss):
+    X, y = draw((120, 6))
+    lam = 1.0 / y.size
+    fit = core.whole_fit(as_linear_map(X), y, None, LOSSES[loss](np.array([-1.0, 1.0])).scalar, lam, 1e-9)
+    reference = solve(Problem(LOSSES[loss](y), X, L2(lam)), tol=1e-9)
+    np.testing.assert_allclose(fit.w, reference.w, atol=1e-3)
+    assert fit.certificate.primal == pytest.approx(reference.certificate.primal, rel=2e-9)
+
+
+def fits(**options):
+    return [LinearSVC(loss="squared_hinge", **options), LinearSVC(**options), LogisticRegression(**options)]
+
+
+def test_estimators_take_it(monkeypatch):
+    X, y = draw((200, 20))
+    monkeypatch.setattr(module, "solve", None)  # the general way is closed
+    for model in fits():
+        model.fit(X, y)
+        assert model.certificate_.relative_gap <= 1e-3
+        assert model.certificate_.verify(X, y).gap == pytest.approx(model.certificate_.gap, rel=1e-6)
+        assert model.n_iter_ == len(model.trace_) == 1
+        assert model.trace_[0].primal == model.certificate_.primal
+
+
+@pytest.mark.parametrize("options", [{"solver": "newton"}, {"tol": 1e-13}], ids=["solver", "tol"])
+@pytest.mark.filterwarnings("ignore::minorant.NotCertified")
+def test_what_needs_the_general_way_gets_it(monkeypatch, options):
+    X, y = draw((200, 20))
+    used, general = [], module.solve
+    monkeypatch.setattr(module, "solve", lambda *a, **k: used.append(1) or general(*a, **k))
+    for model in fits(**options):
+        model.fit(X, y)
+        assert model.certificate_.relative_gap <= max(model.tol, 1e-9)
+    assert len(used) == 3
+
+
+def test_a_callback_is_told_once():
+    X, y = draw((200, 20))
+    told = []
+    fit = module.fit_classifier(X, y, run=module.Run(callback=lambda row, p: told.append((row, p))))
+    assert told == [(0, fit.traces[0][0])]
+
+
+def test_a_class_without_weight_is_refused_with_a_bias():
+    X, y = draw((200, 20))
+    with pytest.raises(ValueError, match="both classes need an example of positive weight"):
+        LinearSVC().fit(X, y, sample_weight=(y > 0).astype(float))
+    LinearSVC(fit_intercept=False).fit(X, y, sample_weight=(y > 0).astype(float))
+
+
+def test_what_one_call_cannot_certify_goes_the_general_way(monkeypatch):
+    X, y = draw((200, 20))
+    monkeypatch.setattr(core, "BUDGET", 0.0)
+    model = LinearSVC(C=100.0, tol=1e-8).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-8
+    assert core.whole_fit(as_linear_map(X), y, None, Hinge(y).scalar, 1.0 / (100.0 * y.size), 1e-8) is None
+
+
+def test_data_whose_squares_overflow_are_refused():
+    X, y = draw((200, 20))
+    with pytest.raises(ValueError, match="too large"):
+        LinearSVC().fit(1e200 * X, y)
+
+
+def test_results_do_not_depend_on_threads():
+    X, y = draw((3000, 5))
+    one, two = (LinearSVC(tol=1e-6, n_jobs=k).fit(X, y) for k in (1, 2))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(one.certificate_.alpha, two.certificate_.alpha)
