@@ -14,7 +14,7 @@ Without the compiled core there are no sweeps.
 
 from __future__ import annotations
 
-from math import inf, log, log10
+from math import exp, inf, log, log10
 from typing import TYPE_CHECKING
 
 from minorant import kernels
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["dual_coordinates", "linear_model", "newton_from_the_start"]
 
-_FIRST = 3  # sweeps before the first look at the gap
+_FIRST = 3  # sweeps of the first block
+_BLIND = 4  # a third of the sweeps before a look that nothing promises
+_HOPE = 1.5  # of tol, for an excess that is worth the first look
 _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign of life
 _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
@@ -82,7 +84,7 @@ def dual_coordinates(
     """
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
-    bias, enough, last, done, seen, seen_bias = 0.0, 0.0, best.gap, 0, 0, 0.0
+    bias, enough, last, done, seen, seen_bias = 0.0, _HOPE * tol * best.primal, best.gap, 0, 0, 0.0
     began = best.relative_gap
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
@@ -92,7 +94,8 @@ def dual_coordinates(
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
         done, last = done + count, excess
         ending = stop(done, max(excess / best.primal, tol), rate)
-        if ending or excess <= enough or done >= 3 * seen or (done - seen) * _sweep(e) >= _BLOCK:
+        promised = excess <= enough or (not seen and excess * exp(-rate) <= enough)  # it is that before each step
+        if ending or promised or done >= 3 * max(seen, _BLIND) or (done - seen) * _sweep(e) >= _BLOCK:
             if e.scalar.bias:
                 image = e.A @ w
                 alpha, bias = e.on_plane(t, image, bias)
