@@ -21,6 +21,8 @@ namespace minorant {
 
 using Shape = std::tuple<double, double, double, double>;               // kappa, tube, low, high
 using Rules = std::tuple<double, double, double, double, double, int>;  // the fields of NewtonRules
+using Sparing = std::tuple<int, int, int, double, double, double, double, double, double, double, double,
+                           double, double, double>;  // those of SweepRules
 using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
 // f(loss): the logistic one where `logistic`, else the piecewise quadratic one of that shape.
@@ -110,8 +112,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
     define(
         "_whole_fit",
         [rows](const X&... x, std::size_t columns, const Vector& y, const Vector& c, bool logistic,
-               const Shape& shape, double offset, double lam, bool bias, const Rules& rules, double mu,
-               double iterations, double tol, double budget, int threads) {
+               const Shape& shape, double offset, double lam, bool bias, const Sparing& sweeps,
+               const Rules& newton, double iterations, double tol, double budget, int threads) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();
             check_length("y", y.size(), examples.size());
@@ -120,16 +122,16 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             Result alpha = fresh(y.size(), [](std::span<double>) {});
             Result w = fresh(columns, [&](std::span<double> out) {
                 fit = with_loss(logistic, shape, [&](const auto& loss) {
-                    return Classifier(examples, loss, view(y), view(c), offset, lam, bias, out,
-                                      std::span(alpha.data(), alpha.size()), threads)
-                        .run(std::make_from_tuple<NewtonRules>(rules), mu, iterations, tol, budget);
+                    const Classifier problem(examples, loss, view(y), view(c), offset, lam, bias, threads);
+                    return whole_fit(problem, std::make_from_tuple<SweepRules>(sweeps),
+                                     std::make_from_tuple<NewtonRules>(newton), iterations, tol, budget, out,
+                                     std::span(alpha.data(), alpha.size()));
                 });
             });
-            return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.steps,
-                              fit.products);
+            return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.products);
         },
         "columns"_a, "y"_a.noconvert(), "c"_a.noconvert(), "logistic"_a, "shape"_a, "offset"_a, "lam"_a,
-        "bias"_a, "rules"_a, "mu"_a, "iterations"_a, "tol"_a, "budget"_a, "threads"_a);
+        "bias"_a, "sweeps"_a, "newton"_a, "iterations"_a, "tol"_a, "budget"_a, "threads"_a);
     define(
         "_row_products",
         [rows](const X&... x, std::size_t columns) {

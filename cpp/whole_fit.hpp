@@ -1,138 +1,218 @@
-// A classifier of labels y = ±1, from w = 0 to its certificate in one call:
-//
-//     J(w, b) = λ/2 ‖w‖² + Σ c_i φ(r_i),    r_i = s_i (⟨x_i, w⟩ + b) - a,    s = -y
-//     D(α) = -Σ (a α_i + c_i φ*(α_i/c_i)) - ‖Aᵀ α‖²/(2λ),    c_i low ≤ α_i ≤ c_i high,  ⟨s, α⟩ = 0
-//
-// by Newton's method. What is returned is J and D of the arrays returned, each from products of their own.
+// A classifier from w = 0 to its certificate in one call, by sweeps of dual coordinates, Newton's method, or
+// the one after the other: `solvers/linear.py` explains when, and is what runs on larger data.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <span>
-#include <type_traits>
 #include <vector>
 
-#include "logistic_sums.hpp"
+#include "classifier.hpp"
+#include "dual_coordinate.hpp"
 #include "newton.hpp"
 
 namespace minorant {
 
-struct WholeFit {
-    double primal, dual, bias;
-    int steps, products;
+// The constants of `solvers/linear.py`; costs are counted in sweeps.
+struct SweepRules {
+    int first, blind, most;
+    double growth, overhead, hope, near;
+    double slower, tried, ahead, few;
+    double step, digits;  // what a step of Newton's method costs, and how many it takes for a decimal digit
+    double curved;        // it comes first where the mean curvature is at least this
 };
 
-// Σ c_i φ(r_i) and Σ c_i φ*(α_i/c_i)
-inline double sum_of_losses(const Logistic&, std::span<const double> r, std::span<const double> c) {
-    return logistic_loss(r.data(), c.data(), r.size());
+template <class V, class I, class P>
+void norms(const CsrRows<V, I, P>& rows, std::span<double> out, int threads) {
+    csr_row_norms(rows.X, out, threads);
 }
-inline double sum_of_losses(const Piecewise& loss, std::span<const double> r, std::span<const double> c) {
-    return excess(loss, r, std::vector<double>(r.size()), c);  // at t = 0, where φ* is 0
-}
-inline double sum_of_conjugates(const Logistic&, std::span<const double> alpha, std::span<const double> c) {
-    return logistic_conjugate(alpha.data(), c.data(), alpha.size());
-}
-inline double sum_of_conjugates(const Piecewise& loss, std::span<const double> alpha,
-                                std::span<const double> c) {
-    double sum = 0;
-    for (std::size_t i = 0; i < c.size(); ++i)
-        if (c[i] > 0) sum += c[i] * loss.conjugate(alpha[i] / c[i]);
-    return sum;
+template <class V>
+void norms(const DenseRows<V>& rows, std::span<double> out, int threads) {
+    dense_row_norms(rows.X, out, threads);
 }
 
 template <class Rows, class Loss>
-class Classifier {
+class Sweeping {
   public:
-    // `c` may be empty: then all are 1/n
-    Classifier(const Rows& X, const Loss& loss, std::span<const double> y, std::span<const double> c,
-               double a, double lam, bool bias, std::span<double> w, std::span<double> alpha, int threads)
-        : X_(X),
-          loss_(loss),
-          w_(w),
-          alpha_(alpha),
-          sign_(y.size()),
-          c_(c.begin(), c.end()),
-          offset_(y.size(), a),
-          image_(y.size()),
-          h_(y.size()),
-          dual_image_(w.size()),
-          lam_(lam),
-          bias_(bias),
-          threads_(threads) {
-        if (c_.empty()) c_.assign(y.size(), 1 / static_cast<double>(y.size()));
-        for (std::size_t i = 0; i < y.size(); ++i) sign_[i] = -y[i];
+    Sweeping(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const SweepRules& rules, double tol,
+             std::span<const double> norm2, double size)
+        : p_(p),
+          best_(best),
+          rules_(rules),
+          tol_(tol),
+          mu_(rules.near * size / (p.lam * static_cast<double>(p.y.size()))),
+          t_(p.y.size()),
+          w_(best.w.size()),
+          image_(t_.size()),
+          alpha_(t_.size()),
+          h_(t_.size()),
+          scale_(t_.size()),
+          v_(w_.size()),
+          problem_{scale_, p.offset, p.sign, norm2, p.bias ? (size > 0 ? 0.1 * size : 1.0) : 0.0},
+          bias_(best.fit.bias),
+          began_(best.relative_gap()) {
+        for (std::size_t i = 0; i < t_.size(); ++i) scale_[i] = p.c[i] / p.lam;
     }
 
-    // Steps until the gap is at most tol·J or the budget of operations is spent. `mu`: the first smoothing.
-    WholeFit run(const NewtonRules& rules, double mu, double iterations, double tol, double budget) {
-        std::fill(w_.begin(), w_.end(), 0.0);
-        std::vector<double> center(std::is_same_v<Loss, Logistic> ? 0 : sign_.size());
-        NewtonPoint at{w_, image_, alpha_, dual_image_, h_, center, mu, 0.0, iterations};
-        const NewtonProblem p{c_, offset_, sign_, lam_, bias_, threads_};
-        Newton newton(X_, loss_, p, rules, at);
-        WholeFit fit{primal(0.0), 0.0, 0.0, 0, 0};
-        for (int looks = 1;; ++looks) {
-            const double target = 0.9 * tol * fit.primal;
-            const NewtonSteps done = newton.run(looks == 1, target, budget);
-            fit = {primal(at.bias), dual(), at.bias, done.steps, done.products + looks};
-            const bool certified = fit.primal - fit.dual <= tol * fit.primal;
-            if (certified || !(done.gap <= target) || done.gap <= 0.9 * tol * fit.primal) return fit;
+    // Until the gap is within tol, they are too many, or, which is the answer, Newton's method is cheaper.
+    bool run() {
+        double enough = rules_.hope * tol_ * best_.fit.primal, last = best_.gap();
+        while (done_ < rules_.most) {
+            CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_,
+                                    bias_);
+            const double block = std::max(rules_.growth * done_, rules_.overhead);
+            const Sweeps now = ascent.run(std::max(rules_.first, static_cast<int>(block)), enough / p_.lam);
+            bias_ = ascent.bias();
+            const double excess = p_.lam * now.excess;
+            const double rate = excess > 0 && excess < last ? std::log(last / excess) / now.count : 0.0;
+            done_ += now.count;
+            best_.fit.products += 2 * now.count;
+            last = excess;
+            bool ending = newton_is_cheaper(excess / best_.fit.primal, rate);
+            const bool promised = excess <= enough || (seen_ == 0 && excess * std::exp(-rate) <= enough);
+            if (ending || promised || done_ >= 3 * std::max(seen_, rules_.blind)) {
+                look();
+                if (best_.certified()) return false;
+                enough = 0.95 * tol_ * best_.fit.primal * std::min(excess / best_.gap(), 1.3);
+                const double now_at = best_.relative_gap();
+                ending = ending ||
+                         newton_is_cheaper(now_at, now_at < began_ ? std::log(began_ / now_at) / done_ : 0.0);
+            }
+            if (ending) return true;
         }
+        return false;
     }
 
   private:
-    double primal(double bias) const {
-        const std::size_t n = sign_.size();
-        std::vector<double> r(n);
-        for (std::size_t i = 0; i < n; ++i) r[i] = image_[i] - offset_[i] + bias * sign_[i];
-        return 0.5 * lam_ * row_dot(w_.data(), w_.data(), w_.size()) + sum_of_losses(loss_, r, c_);
+    bool newton_is_cheaper(double gap, double rate) const {
+        const double digits = std::log10(std::max(gap, tol_) / tol_);
+        const double newton = (3 + rules_.digits * digits) * rules_.step + rules_.overhead;
+        const double most = std::max(rules_.ahead * done_, rules_.few);
+        const double rest = rate > 0 ? rules_.slower * std::log(10.0) * digits / rate : most;
+        return done_ >= rules_.tried * newton && std::min(rest, most) > newton;
     }
 
-    // Brings α into its domain first; -∞ where that takes more than rounding.
-    double dual() {
-        for (std::size_t i = 0; i < alpha_.size(); ++i) alpha_[i] = within(i, alpha_[i]);
-        for (int k = 0; bias_ && !on_plane(); ++k) {
-            if (k == 3) return -std::numeric_limits<double>::infinity();
-            spread();
+    // The points of the sweeps as candidates.
+    void look() {
+        const double old_bias = seen_bias_;
+        if (p_.bias) {
+            p_.image(w_, image_);
+            onto_the_plane();
+        } else {
+            for (std::size_t i = 0; i < t_.size(); ++i) alpha_[i] = p_.c[i] * t_[i];
         }
-        const std::size_t n = sign_.size();
-        std::vector<double> signed_alpha(n);
-        for (std::size_t i = 0; i < n; ++i) signed_alpha[i] = sign_[i] * alpha_[i];
-        adjoint(X_, signed_alpha, dual_image_, threads_);
-        return -row_dot(offset_.data(), alpha_.data(), n) - sum_of_conjugates(loss_, alpha_, c_) -
-               row_dot(dual_image_.data(), dual_image_.data(), w_.size()) / (2 * lam_);
+        const bool feasible = p_.feasible(alpha_, h_);
+        p_.dual_image(alpha_, v_);
+        if (!p_.bias) {
+            follow();
+            p_.image(w_, image_);
+        }
+        if (seen_ > 0) between(old_bias);
+        best_.offer(w_, image_, p_.best_bias(image_, bias_));
+        if (feasible) best_.offer_dual(alpha_, v_);
+        if (p_.bias) {
+            follow();
+            slopes_of(alpha_.data(), p_.c.data(), p_.loss.low, p_.loss.high, t_.data(), t_.size());
+        }
+        best_.fit.products += 2;
+        seen_ = done_, seen_bias_ = bias_;
     }
 
-    double within(std::size_t i, double alpha) const {
-        return c_[i] > 0 ? std::clamp(alpha, c_[i] * loss_.low, c_[i] * loss_.high) : 0.0;
+    // w of the dual point
+    void follow() {
+        for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = -v_[j] / p_.lam;
     }
 
-    double off_plane() const { return row_dot(sign_.data(), alpha_.data(), alpha_.size()); }
-
-    bool on_plane() const {
-        double total = 0;
-        for (const double a : alpha_) total += std::abs(a);
-        return std::abs(off_plane()) <= 8 * std::numeric_limits<double>::epsilon() * total;
+    // See `Examples.on_plane`.
+    void onto_the_plane() {
+        if constexpr (std::is_same_v<Loss, Logistic>) {
+            for (std::size_t i = 0; i < t_.size(); ++i) {
+                alpha_[i] = p_.c[i] * t_[i];
+                h_[i] = alpha_[i] * (1 - t_[i]);
+            }
+        } else {
+            std::vector<double> r = p_.residuals(image_, 0);
+            for (std::size_t i = 0; i < t_.size(); ++i) r[i] += mu_ * t_[i];
+            bias_ = balance(p_.loss, mu_, r, p_.sign, p_.c, bias_, balanced(p_.loss), p_.threads);
+            for (std::size_t i = 0; i < t_.size(); ++i) r[i] += bias_ * p_.sign[i];
+            bends(p_.loss, mu_, r, p_.c, p_.threads, alpha_, h_);
+        }
     }
 
-    // What is left of ⟨s, α⟩ goes to the examples that are free to move.
-    void spread() {
-        double total = 0;
-        for (const double h : h_) total += h;
-        if (!(total > 0)) return;
-        const double share = off_plane() / total;
-        for (std::size_t i = 0; i < alpha_.size(); ++i)
-            alpha_[i] = within(i, alpha_[i] - share * h_[i] * sign_[i]);
+    // The best point on the line from the best one so far: primal points of sweeps are noisy.
+    void between(double old_bias) {
+        std::vector<double> d(t_.size()), w(w_.size()), image(t_.size());
+        const std::vector<double> r = p_.residuals(best_.image, old_bias);
+        double slope = 0, bend = 0;
+        for (std::size_t j = 0; j < w.size(); ++j) {
+            w[j] = w_[j] - best_.w[j];
+            slope += best_.w[j] * w[j], bend += w[j] * w[j];
+        }
+        for (std::size_t i = 0; i < d.size(); ++i)
+            d[i] = image_[i] - best_.image[i] + (bias_ - old_bias) * p_.sign[i];
+        Line line(p_.loss, 0.0, r, d, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
+        const double tau = along(line, line(0)[0], 0.1);
+        for (std::size_t j = 0; j < w.size(); ++j) w[j] = best_.w[j] + tau * w[j];
+        for (std::size_t i = 0; i < d.size(); ++i)
+            image[i] = best_.image[i] + tau * (image_[i] - best_.image[i]);
+        best_.offer(w, image, p_.best_bias(image, old_bias + tau * (bias_ - old_bias)));
     }
 
-    const Rows& X_;
-    const Loss& loss_;
-    std::span<double> w_, alpha_;
-    std::vector<double> sign_, c_, offset_, image_, h_, dual_image_;
-    const double lam_;
-    const bool bias_;
-    const int threads_;
+    const Classifier<Rows, Loss>& p_;
+    BestPair<Rows, Loss>& best_;
+    const SweepRules rules_;
+    const double tol_, mu_;
+    std::vector<double> t_, w_, image_, alpha_, h_, scale_, v_;
+    const CoordinateProblem problem_;
+    double bias_, seen_bias_ = 0;
+    const double began_;
+    int done_ = 0, seen_ = 0;
 };
+
+template <class Rows, class Loss>
+void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonRules& rules,
+                       double iterations, double tol, double budget) {
+    constexpr bool logistic = std::is_same_v<Loss, Logistic>;
+    const std::size_t n = p.y.size();
+    std::vector<double> w(best.w.begin(), best.w.end()), image = best.image, alpha(n), v(w.size()), h(n),
+                                                         center(logistic ? 0 : n);
+    if (!logistic) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);
+    const double mu = has_corners(p.loss) ? std::min(1.0, std::sqrt(best.relative_gap())) : 0.0;
+    NewtonPoint at{w, image, alpha, v, h, center, mu, best.fit.bias, iterations};
+    const NewtonProblem problem{p.c, p.offset, p.sign, p.lam, p.bias, p.threads};
+    Newton newton(p.X, p.loss, problem, rules, at);
+    const int before = best.fit.products;
+    for (int looks = 1;; ++looks) {
+        const double target = 0.9 * tol * best.fit.primal;
+        const NewtonSteps done = newton.run(looks == 1, target, budget);
+        best.offer(w, image, at.bias);
+        if (p.feasible(alpha, h)) {
+            p.dual_image(alpha, v);
+            best.offer_dual(alpha, v);
+        }
+        best.fit.products = before + done.products + looks;
+        if (best.certified() || !(done.gap <= target) || done.gap <= 0.9 * tol * best.fit.primal) return;
+    }
+}
+
+template <class Rows, class Loss>
+WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, const NewtonRules& newton,
+                   double iterations, double tol, double budget, std::span<double> w,
+                   std::span<double> alpha) {
+    BestPair best(p, tol, w, alpha);
+    bool newton_now = true;
+    if (sweeps.curved > 0) {
+        std::vector<double> norm2(p.y.size());
+        norms(p.X, norm2, p.threads);
+        for (double& norm : norm2) norm *= norm;
+        const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
+        if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
+            newton_now = Sweeping(p, best, sweeps, tol, norm2, size).run();
+    }
+    if (newton_now) newton_to_the_end(p, best, newton, iterations, tol, budget);
+    return best.fit;
+}
 
 }  // namespace minorant

@@ -315,13 +315,16 @@ def _fit(
     traces: list[tuple[Progress, ...]] = []
     c = None if weight is None else normalized_weights(weight, A.shape[0])
     for row, (positive, y) in enumerate(rows):
-        result = None
+        result, warm = None, None
         if positive is not None and start is None and dtype is np.float64:
             result = _at_once(A, y, c, objective, row, run)
-        if result is None:
+        if result is None or result.certificate.status is not Status.CERTIFIED:
             problem = objective.problem(A, y, weight, run.threads)
             left = None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9)
-            warm = None if start is None else better_start(problem, start[0][row], start[1][row])
+            if start is not None:
+                warm = better_start(problem, start[0][row], start[1][row])
+            elif result is not None:
+                warm = result.w, result.certificate.alpha
             result = solve_row(problem, row, warm, run, left, dtype)
         certificates.append(
             LinearCertificate(
@@ -352,10 +355,11 @@ def _like(loss: str, bias: bool) -> Scalar | None:
 def _at_once(A: LinearMap, y: Vector, c: Vector | None, objective: Objective, row: int, run: Run) -> Result | None:
     """What "auto" would find, in a single call, where that is enough."""
     like = _like(objective.loss, objective.fit_intercept)
-    if not run.solver == run.smoothing == "auto" or like is None or type(objective.regularizer) is not L2:
+    hurried = run.max_time is not None and run.max_time < 1.0  # such a call cannot be interrupted
+    if hurried or like is None or not run.solver == run.smoothing == "auto" or type(objective.regularizer) is not L2:
         return None
     result = whole_fit(A, y, c, like, objective.lam, run.tol)
-    if result is not None and run.callback is not None:
+    if result is not None and result.certificate.status is Status.CERTIFIED and run.callback is not None:
         run.callback(row, result.trace[0])
     return result
 

@@ -1,7 +1,7 @@
 """A small classifier in one call of the compiled core, from w = 0 to its certificate (`cpp/whole_fit.hpp`).
 
-Where Newton's method is what "auto" would choose anyway, a fit of a millisecond spends most of it between the calls.
-What is not certified by it goes the way of `solvers/linear.py`.
+It does what `solvers/linear.py` does, by the same rule; but a fit of a few milliseconds would spend many of them
+between the calls. What it cannot certify within its budget starts that solver.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from minorant import kernels
 from minorant.certificate import Certificate, Status
 from minorant.driver import Progress, Result
 from minorant.operators import RowMatrix
-from minorant.solvers.linear import newton_from_the_start
-from minorant.solvers.newton import BUDGET, ITERATIONS, rules
+from minorant.solvers.linear import sweep_rules
+from minorant.solvers.newton import ITERATIONS, rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["whole_fit"]
 
 _EQUAL = np.empty(0)
+_BUDGET = 3e8  # operations of Newton's method: some tenths of a second
 _LEAST_TOL = 1e-11  # below it rounding has a say, which the driver knows how to ask
 
 
@@ -44,14 +45,15 @@ class _Outline(NamedTuple):
 
 
 def whole_fit(A: LinearMap, y: Vector, c: Vector | None, like: Scalar, lam: float, tol: float) -> Result | None:
-    """The fit to labels -1 and 1 with λ/2 ‖w‖²; None where it is not one for a single call, or not certified by it.
+    """The fit to labels -1 and 1 with λ/2 ‖w‖²; None where it is not one for a single call.
 
     `c` may be None: then all are 1/n. `like` is the loss of any other labels: φ, the offset, whether there is a bias.
     """
     if not (kernels.native and isinstance(A, RowMatrix) and tol >= _LEAST_TOL):
         return None
     n, p = A.shape
-    if not newton_from_the_start(_Outline(n, p, p + like.bias, A, like)):
+    sweeps = sweep_rules(_Outline(n, p, p + like.bias, A, like))
+    if sweeps is None:
         return None
     if c is None:
         c = _EQUAL
@@ -59,13 +61,13 @@ def whole_fit(A: LinearMap, y: Vector, c: Vector | None, like: Scalar, lam: floa
         return None
     began = perf_counter()
     loss = (like.logistic, like.shape, float(like.offset[0]))
-    mu = 0.0 if like.smooth else 1.0
-    w, alpha, primal, dual, bias, _, products = A.whole_fit(
-        y, c, *loss, lam, like.bias, rules(1.0), mu, ITERATIONS, tol, BUDGET
+    w, alpha, primal, dual, bias, products = A.whole_fit(
+        y, c, *loss, lam, like.bias, sweeps, rules(1.0), ITERATIONS, tol, _BUDGET
     )
-    if not primal - dual <= tol * primal < inf:
+    if not 0 <= primal < inf or not dual > -inf:
         return None
     dual = min(dual, primal)  # rounding
-    certificate = Certificate(primal, dual, alpha, Status.CERTIFIED, products)
+    status = Status.CERTIFIED if primal - dual <= tol * primal else Status.OPEN
+    certificate = Certificate(primal, dual, alpha, status, products)
     progress = Progress(1, perf_counter() - began, products, primal, dual, 0.0, 0.0)
     return Result(w, np.asarray(bias), certificate, 1, (progress,))

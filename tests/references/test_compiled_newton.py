@@ -47,7 +47,7 @@ def points(steps, count):
 @pytest.mark.parametrize("iterations", [0.0, 1e9], ids=["conjugate gradients", "direct"])
 @pytest.mark.parametrize("name", LOSSES)
 def test_the_same_steps(monkeypatch, name, shape, sparse, bias, iterations):
-    monkeypatch.setattr(module, "BUDGET", 0.0)  # one step at a time
+    monkeypatch.setattr(module, "_BUDGET", 0.0)  # one step at a time
     monkeypatch.setattr(module, "ITERATIONS", iterations)  # what conjugate gradients are believed to take
     problem = draw(name, shape, sparse=sparse, bias=bias)
     best, e = _start(problem, None), Examples.of(problem)

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from minorant import LinearSVC, LogisticRegression, Problem, certify, kernels, solve
 from minorant import linear as module
 from minorant import whole_fit as core
+from minorant.certificate import Status
 from minorant.losses import Hinge, Logistic, SmoothHinge, SquaredHinge
 from minorant.losses.base import normalized_weights
 from minorant.operators import as_linear_map
@@ -34,13 +35,27 @@ def draw(shape, *, sparse=False, seed=0, rare=0.5):
     return (csr_array(X) if sparse else X), y
 
 
+WAYS = {  # what a step of Newton's method costs, in sweeps, and from which curvature on it comes first
+    "newton": (1.0, 0.0),
+    "sweeps": (1e9, np.inf),
+    "sweeps, then newton": (1e-9, np.inf),
+}
+
+
+def go(monkeypatch, way):
+    rules, (step, curved) = core.sweep_rules, WAYS[way]
+    monkeypatch.setattr(core, "sweep_rules", lambda e: (*rules(e)[:-3], step, rules(e)[-2], curved))
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("rare", [0.5, 0.04])
 @pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
-def test_certificate_is_that_of_the_definitions(loss, bias, sparse, C, rare, weighted):
+def test_certificate_is_that_of_the_definitions(monkeypatch, way, loss, bias, sparse, C, rare, weighted):
+    go(monkeypatch, way)
     X, y = draw((150, 9), sparse=sparse, rare=rare)
     lam, make = 1.0 / (C * y.size), LOSSES[loss]
     weight = np.random.default_rng(1).integers(0, 4, y.size).astype(float) if weighted else None
@@ -55,12 +70,15 @@ def test_certificate_is_that_of_the_definitions(loss, bias, sparse, C, rare, wei
     at_its_bias = problem.regularizer.value(fit.w) + problem.loss.value_at(problem.A @ fit.w, fit.intercept)
     assert primal == pytest.approx(at_its_bias, rel=1e-13)
     assert claim.primal <= primal * (1 + 1e-13)  # at the best bias
-    assert -1e-13 <= (primal - dual) / primal <= 1e-6
+    assert primal - dual >= 0
+    assert primal - dual <= 1e-6 * primal or (way == "sweeps" and C == 100.0)  # sweeps alone are slow there
     assert bias or fit.intercept == 0.0
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_finds_what_the_general_way_finds(loss):
+def test_finds_what_the_general_way_finds(monkeypatch, way, loss):
+    go(monkeypatch, way)
     X, y = draw((120, 6))
     lam = 1.0 / y.size
     fit = core.whole_fit(as_linear_map(X), y, None, LOSSES[loss](np.array([-1.0, 1.0])).scalar, lam, 1e-9)
@@ -84,7 +102,9 @@ def test_estimators_take_it(monkeypatch):
         assert model.trace_[0].primal == model.certificate_.primal
 
 
-@pytest.mark.parametrize("options", [{"solver": "newton"}, {"tol": 1e-13}], ids=["solver", "tol"])
+@pytest.mark.parametrize(
+    "options", [{"solver": "newton"}, {"tol": 1e-13}, {"max_time": 0.5}], ids=["solver", "tol", "max_time"]
+)
 @pytest.mark.filterwarnings("ignore::minorant.NotCertified")
 def test_what_needs_the_general_way_gets_it(monkeypatch, options):
     X, y = draw((200, 20))
@@ -94,6 +114,17 @@ def test_what_needs_the_general_way_gets_it(monkeypatch, options):
         model.fit(X, y)
         assert model.certificate_.relative_gap <= max(model.tol, 1e-9)
     assert len(used) == 3
+
+
+def test_too_many_sweeps_are_left_to_the_general_way(monkeypatch):
+    X, y = draw((200, 20))
+    go(monkeypatch, "sweeps")
+    rules = core.sweep_rules
+    monkeypatch.setattr(core, "sweep_rules", lambda e: (*rules(e)[:2], 5, *rules(e)[3:]))
+    fit = core.whole_fit(as_linear_map(X), y, None, Hinge(y).scalar, 1.0 / (100.0 * y.size), 1e-8)
+    assert fit.certificate.status is Status.OPEN
+    model = LinearSVC(C=100.0, tol=1e-8).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-8
 
 
 def test_a_callback_is_told_once():
@@ -112,10 +143,12 @@ def test_a_class_without_weight_is_refused_with_a_bias():
 
 def test_what_one_call_cannot_certify_goes_the_general_way(monkeypatch):
     X, y = draw((200, 20))
-    monkeypatch.setattr(core, "BUDGET", 0.0)
+    monkeypatch.setattr(core, "_BUDGET", 0.0)
+    fit = core.whole_fit(as_linear_map(X), y, None, Hinge(y).scalar, 1.0 / (100.0 * y.size), 1e-8)
+    assert fit.certificate.status is Status.OPEN
+    assert fit.certificate.relative_gap > 1e-8
     model = LinearSVC(C=100.0, tol=1e-8).fit(X, y)
     assert model.certificate_.relative_gap <= 1e-8
-    assert core.whole_fit(as_linear_map(X), y, None, Hinge(y).scalar, 1.0 / (100.0 * y.size), 1e-8) is None
 
 
 def test_data_whose_squares_overflow_are_refused():

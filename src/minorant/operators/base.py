@@ -104,7 +104,7 @@ class RowMatrix(LinearMap):
         """
 
     @abstractmethod
-    def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int, int]:
+    def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
         """A classifier and its certificate: `kernels.csr_whole_fit` without the matrix and the threads."""
 
     @abstractmethod

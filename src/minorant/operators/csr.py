@@ -79,7 +79,7 @@ class Csr(RowMatrix):
     def newton(self, *arguments: Any) -> tuple[float, int, int]:
         return kernels.csr_newton(*self._arrays, *arguments, self.threads)
 
-    def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int, int]:
+    def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
         return kernels.csr_whole_fit(*self._arrays, self.shape[1], y, *arguments, self.threads)
 
     def row_products(self) -> NDArray[np.float64]:

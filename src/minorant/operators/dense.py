@@ -79,7 +79,7 @@ class Dense(RowMatrix):
     def newton(self, *arguments: Any) -> tuple[float, int, int]:
         return kernels.dense_newton(self.X, *arguments, self.threads)
 
-    def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int, int]:
+    def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
         return kernels.dense_whole_fit(self.X, self.shape[1], y, *arguments, self.threads)
 
     def row_products(self) -> NDArray[np.float64]:

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Examples", "Slopes"]
+__all__ = ["NEAR", "Examples", "Slopes"]
 
-_NEAR = 30.0  # how near `on_plane` stays to the slopes of the sweeps
+NEAR = 30.0  # how near `on_plane` stays to the slopes of the sweeps
 
 
 class Slopes(NamedTuple):
@@ -105,7 +105,7 @@ class Examples:
         slopes of examples with r_i near 0 move first, which costs D the least. The distance alone would move all.
         """
         f = self.scalar
-        mu = _NEAR * self.bend
+        mu = NEAR * self.bend
         if f.logistic or mu == 0.0:
             return self.problem.loss.project(f.c * t), guess
         at = self.slopes(image, mu, t, guess)

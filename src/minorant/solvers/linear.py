@@ -18,6 +18,7 @@ from math import exp, inf, log, log10
 from typing import TYPE_CHECKING
 
 from minorant import kernels
+from minorant.solvers.examples import NEAR
 from minorant.solvers.few_rows import few_rows, newton_on_products
 from minorant.solvers.newton import direct_cost, newton
 from minorant.views import Candidates
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from minorant.solvers.examples import Examples
     from minorant.solvers.newton import Outline
 
-__all__ = ["dual_coordinates", "linear_model", "newton_from_the_start"]
+__all__ = ["dual_coordinates", "linear_model", "sweep_rules"]
 
 _FIRST = 3  # sweeps of the first block
 _BLIND = 4  # a third of the sweeps before a look that nothing promises
@@ -40,6 +41,7 @@ _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
 _SOON, _EASY = 24.0, 12.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
 _CALLS = 5e5  # what a fit in one call saves
+_SHORT = 1e6  # nanoseconds of a sweep, for a fit in one call
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
@@ -62,9 +64,22 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
     yield from newton(e, best, tol)
 
 
-def newton_from_the_start(e: Outline) -> bool:
-    """Newton's method is the one to begin with, whatever the curvature."""
-    return _tiny(e) or (not few_rows(e) and _newton(e, 1.0, 1e-3) <= _EASY * _sweep(e) + _CALLS)
+SweepRules = tuple[int, int, int, float, float, float, float, float, float, float, float, float, float, float]
+
+
+def sweep_rules(e: Outline) -> SweepRules | None:
+    """The rule as the core takes it (`SweepRules` of `cpp/whole_fit.hpp`); None where a single call is too long."""
+    a_sweep = _sweep(e)
+    if few_rows(e) and not _tiny(e):
+        return None
+    at_once = _newton(e, 1.0, 1e-3)
+    curved = 0.0 if _tiny(e) or at_once <= _EASY * a_sweep + _CALLS else 0.3 if at_once <= _SOON * a_sweep else inf
+    if curved > 0 and a_sweep > _SHORT:
+        return None
+    step, digits = _newton_step(e) / a_sweep, _digits(e)
+    most = int(_BLOCK / a_sweep)
+    looks = (_FIRST, _BLIND, most, _GROWTH, _OVERHEAD / a_sweep, _HOPE, NEAR)
+    return (*looks, _SLOWER, _TRY, _AHEAD, _FEW, step, digits, curved)
 
 
 def _tiny(e: Outline) -> bool:
@@ -127,17 +142,24 @@ def _sweep(e: Outline) -> float:
 
 def _newton(e: Outline, gap: float, tol: float) -> float:
     """The same of Newton's method."""
+    steps = 3.0 + _digits(e) * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
+    return steps * _newton_step(e) + _OVERHEAD
+
+
+def _digits(e: Outline) -> float:
+    return 1.0 if e.scalar.smooth else 3.0  # corners make digits hard to come by
+
+
+def _newton_step(e: Outline) -> float:
     f = e.scalar
     a_value, a_product = (0.5, 0.1) if _dense(e) else (0.8, 0.45)
-    iterations = 40.0 if f.logistic else 400.0  # of conjugate gradients: bends that jump make them slow,
-    digits = 1.0 if f.smooth else 3.0  # and corners make digits hard to come by
+    iterations = 40.0 if f.logistic else 400.0  # of conjugate gradients: bends that jump make them slow
     band = e.n // 4 if e.n > 4 * e.p and not f.smooth else e.n  # few examples are at a corner, unless columns abound
     system = min(
         a_product * direct_cost(e, band),
         iterations * (2.0 * a_value * e.matrix.volume + 3.0 * e.size),
     )
-    steps = 3.0 + digits * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
-    return steps * (system + a_value * e.matrix.volume + (60.0 if f.logistic else 25.0) * e.n) + _OVERHEAD
+    return system + a_value * e.matrix.volume + (60.0 if f.logistic else 25.0) * e.n
 
 
 def _dense(e: Outline) -> bool:

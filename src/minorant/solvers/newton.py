@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["BUDGET", "ITERATIONS", "Outline", "direct_cost", "newton", "rules", "step_by_step"]
+__all__ = ["ITERATIONS", "Outline", "direct_cost", "newton", "rules", "step_by_step"]
 
 _SHRINK = 0.6  # of mu, when the center moves
 _SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
@@ -44,7 +44,7 @@ _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter th
 
 
 ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
-BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
+_BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
 
 
 def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
@@ -62,7 +62,7 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
         target = 0.9 * tol * best.primal
-        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, target, BUDGET)
+        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, target, _BUDGET)
         begin = False
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
