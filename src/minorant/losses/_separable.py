@@ -59,7 +59,6 @@ class Separable(Loss):
         self.offset = self.y if margin is None else np.full(self.size, margin)
         self.used = self.c > 0
         self._zeros = np.zeros(self.size)
-        self._last = 0.0  # the last bias, where the search for the next one starts
         with np.errstate(over="ignore"):
             # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
             inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.used)
@@ -78,6 +77,7 @@ class Separable(Loss):
             self.radius = -0.5 * low * high
         self._lower = np.multiply(low, self.c, out=np.zeros(self.size), where=self.used)
         self._upper = np.multiply(high, self.c, out=np.zeros(self.size), where=self.used)
+        self.forget()
 
     @abstractmethod
     def phi(self, r: Vector) -> Vector:
@@ -123,7 +123,11 @@ class Separable(Loss):
         self._last = intercept
 
     def forget(self) -> None:
-        self._last = 0.0
+        self._last = self.bias_at_rest() if self.bias else 0.0  # the search for a bias starts at the last one
+
+    def bias_at_rest(self) -> float:
+        """The best bias at w = 0, or a guess of it."""
+        return 0.0
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
         bias, r = self._shifted(u, mu)

@@ -50,6 +50,9 @@ class Logistic(Separable):
         super().forget()
         self._guess = 0.0
 
+    def bias_at_rest(self) -> float:
+        return float(np.log(self.c[self.y > 0].sum() / self.c[self.y < 0].sum()))
+
     def phi(self, r: Vector) -> Vector:
         return np.logaddexp(0.0, r)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from minorant import kernels
 from minorant.losses._piecewise import PiecewiseQuadratic
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class SquaredHinge(PiecewiseQuadratic):
 
     def __init__(self, y: ArrayLike, *, sample_weight: ArrayLike | None = None, bias: bool = True) -> None:
         super().__init__(y, sample_weight, bias=bias, margin=-1.0, low=0.0, high=inf, curvature=0.5)
+
+    def bias_at_rest(self) -> float:
+        return kernels.dot(self.c, self.y)
 
     def phi(self, r: Vector) -> Vector:
         return np.square(np.maximum(0.0, r))
