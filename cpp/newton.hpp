@@ -150,7 +150,8 @@ class Newton {
         known_ = false;
         const double near = near_balance(loss_, at_.mu);
         if (p_.bias && !(std::abs(tilt_) <= near)) {
-            at_.bias -= std::clamp(tilt_, -10 * near, 10 * near);
+            const double most = reach(loss_, at_.mu);
+            at_.bias -= std::clamp(tilt_, -most, most);
             balanced_look(0.5 * near);
         }
         project_back();

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minorant import kernels
 from minorant.losses._piecewise import PiecewiseQuadratic
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class SquaredHinge(PiecewiseQuadratic):
         super().__init__(y, sample_weight, bias=bias, margin=-1.0, low=0.0, high=inf, curvature=0.5)
 
     def bias_at_rest(self) -> float:
-        return kernels.dot(self.c, self.y)
+        return self._classes[1] - self._classes[0]
 
     def phi(self, r: Vector) -> Vector:
         return np.square(np.maximum(0.0, r))

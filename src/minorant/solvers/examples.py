@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Examples", "Slopes"]
 
 _NEAR = 30.0  # how near `on_plane` stays to the slopes of the sweeps
-_SOME = 500  # rows tell how long their mean is
-_PACE, _HURRY = 0.5, 6.0  # of the bias, beside the mean of the rows; how much faster it may be
+_SOME, _APART = 500, 0.03  # so many rows tell how long their mean is, unless it is this much shorter than they are
+_PACE, _HURRY, _FAST = 0.5, 6.0, 0.25  # of the bias, beside the mean of the rows, and at most, beside the rows
 _LATE = 30.0  # examples have to move a whole bias in a sweep
 
 
@@ -96,9 +96,9 @@ class Examples:
         share = c / (float(c.sum()) or 1.0)
         mean = self.matrix.add_rows(np.zeros(self.p), rows, share)
         squared = kernels.dot(mean, mean) - kernels.dot(np.square(share), self.norm2[rows])  # less what chance adds
-        hurry = min(max(1.0, self.bend**-0.5), _HURRY) if self.bend > 0 else 1.0
-        least = min(0.1, _LATE / self.n) * kernels.dot(self.scalar.c, self.norm2)
-        return max(_PACE * hurry * squared, least) or 1.0
+        norm2, hurry = kernels.dot(self.scalar.c, self.norm2), max(1.0, self.bend**-0.5) if self.bend > 0 else 1.0
+        rho = _PACE * min(hurry, _HURRY) * max(squared, _APART * norm2)
+        return min(max(rho, min(0.1, _LATE / self.n) * norm2), _FAST * norm2) or 1.0
 
     @property
     def A(self) -> Counting:
@@ -106,19 +106,18 @@ class Examples:
         return self.problem.A
 
     def slopes(self, image: Vector, mu: float, center: Vector | None, bias: float, *, best: bool = False) -> Slopes:
-        """The examples at A w, the loss smoothed at mu around the slopes `center`, at a bias near the best one or at it.
+        """The examples at A w, the loss smoothed at mu around the slopes `center`, at the best bias or near it.
 
-        So near that `tilt` leads there but for second-order terms.
+        So near that `tilt` leads there but for little: see `near_balance` in `cpp/curvature.hpp`.
         """
         f = self.scalar
         exact = image - f.offset
         r = exact if center is None else exact + mu * center
         at = self._at(r, exact, mu, bias if f.bias else 0.0)
-        near = 0.1 * (mu + (1.0 if f.logistic else f.shape[0]))
+        reach = mu + (1.0 if f.logistic else f.shape[0])
+        near = (0.1 if f.logistic else 1e-3) * reach
         if f.bias and (best or not abs(at.tilt) <= near):
-            start, last = (
-                (bias, 0.0) if best else (bias - float(np.clip(at.tilt, -10.0 * near, 10.0 * near)), 0.5 * near)
-            )
+            start, last = (bias, 0.0) if best else (bias - float(np.clip(at.tilt, -reach, reach)), 0.5 * near)
             found = kernels.balance(*self._phi, mu, r, f.direction, f.c, start, self.matrix.threads, last)
             at = self._at(r, exact, mu, found)
         return at if np.isfinite(at.tilt) else at._replace(tilt=0.0)

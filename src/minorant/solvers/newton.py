@@ -7,9 +7,9 @@ by semismooth Newton steps:
 
     (λ I + Zᵀ H Z) d = -∇ ,    H = diag(c_i φ_mu''(r_i)),  zero outside of a band of examples,    Z = (X, 1)
 
-The bias is one of the unknowns. Its own Newton step, δ = -Σ s_i α_i / Σ h_i, comes first, since it costs no product: α
-moves by δ h_i s_i, onto the hyperplane, and what is left is the step of w from there. Once the gap is small enough, that α
-certifies; where a slope would leave its bounds, the best bias is searched for, as it is where the bias is far from it. The
+The bias is one of the unknowns. Its own Newton step, δ = -Σ s_i α_i / Σ h_i, comes first, since it takes no product:
+α moves by δ h_i s_i, onto the hyperplane, and what is left is the step of w from there. Once the gap is small enough,
+that α certifies; where a slope would leave its bounds, or the bias is far from it, the best one is searched for. The
 system is solved by Cholesky, or by conjugate gradients where these are predicted to cost less.
 
 `step_by_step` is the method as it reads; the compiled core has the same loop (`cpp/newton.hpp`), which looks at the
@@ -62,7 +62,7 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     rules = (_SHRINK, _SETTLED, _SHORT, _GROWTH, e.unit, _PATIENCE)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
-        _, steps, products = e.matrix.newton(*problem, *point, rules, begin, 0.9 * tol, best.primal, _BUDGET)
+        _, steps, products = e.matrix.newton(*problem, *point, rules, begin, 0.98 * tol, best.primal, _BUDGET)
         begin = False
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
