@@ -235,13 +235,15 @@ inline double balanced(const Piecewise& loss) {
     return loss.kappa == 0 ? 1e-13 * std::max(-loss.low, loss.high) : 1e-15;
 }
 
-// A bias is near the best one where a Newton step of it leads there but for little: of second order for the
-// logistic loss; up to the few slopes that reach their bounds on the way for others, whose search costs no
-// more than that step. `reach` is how far such a step can be believed at all.
+// A bias is near the best one where a Newton step of it leads there but for little: what is of second order,
+// and the slopes that reach their bounds on the way. Without smoothing steps are few, and better from the
+// best bias. `reach` is how far such a step can be believed at all.
 inline double reach(const Logistic&, double mu) { return 1 + mu; }
 inline double reach(const Piecewise& loss, double mu) { return loss.kappa + mu; }
 inline double near_balance(const Logistic& loss, double mu) { return 0.1 * reach(loss, mu); }
-inline double near_balance(const Piecewise& loss, double mu) { return 1e-3 * reach(loss, mu); }
+inline double near_balance(const Piecewise& loss, double mu) {
+    return (mu > 0 ? 0.1 : 0.01) * reach(loss, mu);
+}
 
 // A Newton step of `last` or less is the last one.
 template <class Loss>

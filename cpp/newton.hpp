@@ -118,7 +118,8 @@ class Newton {
             if (!at_.center.empty() && short_ == rules_.patience) soften();
             look();
             gap = excess_gap();
-            if (at_.mu > 0 && gap <= tol * primal) primal = std::min(primal, value());
+            // J may have fallen by much since the bound was found
+            if (gap <= tol * primal && gap > kSurely * tol * primal) primal = std::min(primal, value());
         } while (gap > tol * primal && spent_ < budget);
         into_the_plane();
         refresh();
@@ -126,6 +127,8 @@ class Newton {
     }
 
   private:
+    static constexpr double kSurely = 0.02;
+
     // A w anew: many small changes of it have left their rounding.
     void refresh() {
         product(X_, at_.w, at_.image, p_.threads);

@@ -125,4 +125,4 @@ def test_the_slopes_of_the_logistic_loss_reach_the_hyperplane_within_their_bound
     lost = [
         optimum - problem.dual(a) for a in (e.on_plane(t, problem.A @ w, 0.0)[0], problem.loss.project(e.scalar.c * t))
     ]
-    assert 0 < lost[0] <= lost[1], lost
+    assert 0 < lost[0] <= 1.05 * lost[1], lost

@@ -115,7 +115,7 @@ class Examples:
         r = exact if center is None else exact + mu * center
         at = self._at(r, exact, mu, bias if f.bias else 0.0)
         reach = mu + (1.0 if f.logistic else f.shape[0])
-        near = (0.1 if f.logistic else 1e-3) * reach
+        near = (0.1 if f.logistic or mu > 0 else 0.01) * reach
         if f.bias and (best or not abs(at.tilt) <= near):
             start, last = (bias, 0.0) if best else (bias - float(np.clip(at.tilt, -reach, reach)), 0.5 * near)
             found = kernels.balance(*self._phi, mu, r, f.direction, f.c, start, self.matrix.threads, last)
@@ -156,7 +156,7 @@ class Examples:
         """
         f = self.scalar
         mu = _NEAR * self.bend
-        if f.logistic:  # φ* is steep at the bounds: the nearest point in its own metric is cheaper, and within them
+        if f.logistic:  # the nearest point in the metric of φ*, which is steep at the bounds, is within them
             alpha = f.c * t
             h = alpha * (1.0 - t)
             off, total = kernels.dot(f.direction, alpha), float(h.sum())
