@@ -22,7 +22,8 @@ namespace minorant {
 using Shape = std::tuple<double, double, double, double>;               // kappa, tube, low, high
 using Rules = std::tuple<double, double, double, double, double, int>;  // the fields of NewtonRules
 using Sparing = std::tuple<int, int, int, double, double, double, double, double, double, double, double,
-                           double, double, double>;  // those of SweepRules
+                           double, double, double>;                      // those of SweepRules
+using Pacing = std::tuple<int, double, double, double, double, double>;  // those of BiasRules
 using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
 // f(loss): the logistic one where `logistic`, else the piecewise quadratic one of that shape.
@@ -77,7 +78,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         [rows](const X&... x, bool logistic, const Shape& shape, const Vector& c, const Vector& offset,
                const Vector& sign, double lam, bool bias, Mutable w, Mutable image, Mutable alpha,
                Mutable dual_image, Mutable h, Mutable center, Mutable scalars, const Rules& rules, bool begin,
-               double target, double budget, int threads) {
+               double tol, double primal, double budget, int threads) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();
             for (const auto& [name, size] : {std::pair{"c", c.size()},
@@ -99,7 +100,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
                 const nb::gil_scoped_release release;
                 done = with_loss(logistic, shape, [&](const auto& loss) {
                     return Newton(examples, loss, p, std::make_from_tuple<NewtonRules>(rules), at)
-                        .run(begin, target, budget);
+                        .run(begin, tol, primal, budget);
                 });
             }
             scalars(0) = at.mu, scalars(1) = at.bias, scalars(2) = at.iterations;
@@ -107,13 +108,14 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         },
         "logistic"_a, "shape"_a, "c"_a.noconvert(), "offset"_a.noconvert(), "sign"_a.noconvert(), "lam"_a,
         "bias"_a, "w"_a.noconvert(), "image"_a.noconvert(), "alpha"_a.noconvert(), "dual_image"_a.noconvert(),
-        "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "rules"_a, "begin"_a, "target"_a,
-        "budget"_a, "threads"_a);
+        "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "rules"_a, "begin"_a, "tol"_a,
+        "primal"_a, "budget"_a, "threads"_a);
     define(
         "_whole_fit",
         [rows](const X&... x, std::size_t columns, const Vector& y, const Vector& c, bool logistic,
                const Shape& shape, double offset, double lam, bool bias, const Sparing& sweeps,
-               const Rules& newton, double iterations, double tol, double budget, int threads) {
+               const Pacing& pacing, const Rules& newton, double iterations, double tol, double budget,
+               int threads) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();
             check_length("y", y.size(), examples.size());
@@ -124,6 +126,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
                 fit = with_loss(logistic, shape, [&](const auto& loss) {
                     const Classifier problem(examples, loss, view(y), view(c), offset, lam, bias, threads);
                     return whole_fit(problem, std::make_from_tuple<SweepRules>(sweeps),
+                                     std::make_from_tuple<BiasRules>(pacing),
                                      std::make_from_tuple<NewtonRules>(newton), iterations, tol, budget, out,
                                      std::span(alpha.data(), alpha.size()));
                 });
@@ -131,7 +134,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.products);
         },
         "columns"_a, "y"_a.noconvert(), "c"_a.noconvert(), "logistic"_a, "shape"_a, "offset"_a, "lam"_a,
-        "bias"_a, "sweeps"_a, "newton"_a, "iterations"_a, "tol"_a, "budget"_a, "threads"_a);
+        "bias"_a, "sweeps"_a, "pacing"_a, "newton"_a, "iterations"_a, "tol"_a, "budget"_a, "threads"_a);
     define(
         "_row_products",
         [rows](const X&... x, std::size_t columns) {
@@ -258,16 +261,16 @@ inline void bind_newton(nanobind::module_& m) {
     m.def(
         "balance",
         [](bool logistic, const Shape& shape, double mu, const Vector& r, const Vector& s, const Vector& c,
-           double guess, int threads) {
+           double guess, int threads, double last) {
             check_length("s", s.size(), r.size());
             check_length("c", c.size(), r.size());
             const nanobind::gil_scoped_release release;
             return with_loss(logistic, shape, [&](const auto& loss) {
-                return balance(loss, mu, view(r), view(s), view(c), guess, balanced(loss), threads);
+                return balance(loss, mu, view(r), view(s), view(c), guess, last, threads);
             });
         },
         "logistic"_a, "shape"_a, "mu"_a, "r"_a.noconvert(), "s"_a.noconvert(), "c"_a.noconvert(), "guess"_a,
-        "threads"_a);
+        "threads"_a, "last"_a = 0.0);
 }
 
 }  // namespace minorant

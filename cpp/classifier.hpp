@@ -18,13 +18,7 @@
 
 namespace minorant {
 
-// Σ c_i φ(r_i) and Σ c_i φ*(α_i/c_i)
-inline double sum_of_losses(const Logistic&, std::span<const double> r, std::span<const double> c) {
-    return logistic_loss(r.data(), c.data(), r.size());
-}
-inline double sum_of_losses(const Piecewise& loss, std::span<const double> r, std::span<const double> c) {
-    return excess(loss, r, std::vector<double>(r.size()), c);  // at t = 0, where φ* is 0
-}
+// Σ c_i φ*(α_i/c_i)
 inline double sum_of_conjugates(const Logistic&, std::span<const double> alpha, std::span<const double> c) {
     return logistic_conjugate(alpha.data(), c.data(), alpha.size());
 }
@@ -76,8 +70,7 @@ class Classifier {
     }
 
     double primal(std::span<const double> w, std::span<const double> image, double b) const {
-        return 0.5 * lam * row_dot(w.data(), w.data(), w.size()) +
-               sum_of_losses(loss, residuals(image, b), c);
+        return 0.5 * lam * row_dot(w.data(), w.data(), w.size()) + mean_loss(loss, residuals(image, b), c);
     }
 
     double dual(std::span<const double> alpha, std::span<const double> v) const {
@@ -87,8 +80,8 @@ class Classifier {
 
     double best_bias(std::span<const double> image, double guess) const {
         if (!bias) return 0;
-        if (has_corners(loss)) return hinge_bias({image, y, c}, threads);
-        return balance(loss, 0.0, residuals(image, 0), sign, c, guess, balanced(loss), threads);
+        if (has_corners(loss)) return hinge_bias({image, y, c}, guess, threads);
+        return balance(loss, 0.0, residuals(image, 0), sign, c, guess, 0.0, threads);
     }
 
     // At w = 0, where it is known, or nearly.

@@ -9,9 +9,11 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "lanes.hpp"
+#include "logistic_sums.hpp"
 #include "parallel.hpp"
 #include "scalar.hpp"
 
@@ -80,6 +82,18 @@ inline double excess_sum(const Logistic& loss, const double* r, const double* al
                          std::size_t n) {
     return excess_terms(loss, r, alpha, c, n);
 }
+// Σ c_i φ(r_i)
+MINORANT_CLONES inline double mean_loss(const Piecewise& loss, std::span<const double> r,
+                                        std::span<const double> c) {
+    const double *at = r.data(), *weight = c.data();
+    const Piecewise f = loss;
+    return lane_sums<1>(0, r.size(), [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        return std::array<double, 1>{weight[i] > 0 ? weight[i] * f.excess(at[i], 0) : 0.0};
+    })[0];
+}
+inline double mean_loss(const Logistic&, std::span<const double> r, std::span<const double> c) {
+    return logistic_loss(r.data(), c.data(), r.size());
+}
 template <class Loss>
 double excess(const Loss& loss, std::span<const double> r, std::span<const double> alpha,
               std::span<const double> c) {
@@ -112,12 +126,35 @@ inline std::array<double, 2> line_sums(const Logistic& loss, double mu, const do
     });
 }
 
-// f(τ) = slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i) d_i, and its derivative; f never falls.
+// The same by way of α and h there, which are kept: where an exponential is the dear part, the next point
+// need not compute it again.
+MINORANT_WIDE_CLONES inline void logistic_bends_along(const double* r, const double* d, const double* c,
+                                                      double tau, double* alpha, double* h, std::size_t i,
+                                                      std::size_t end) {
+    for (; i < end; ++i) {
+        const double t = Logistic::sigmoid(r[i] + tau * d[i]);
+        alpha[i] = c[i] * t;
+        h[i] = c[i] * (t * (1 - t));
+    }
+}
+MINORANT_CLONES inline std::array<double, 2> sums_along(const double* d, const double* alpha, const double* h,
+                                                        std::size_t begin, std::size_t end) {
+    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        return std::array<double, 2>{d[i] * alpha[i], d[i] * d[i] * h[i]};
+    });
+}
+
+// f(τ) = slope + τ bend + Σ c_i φ_mu'(r_i + τ d_i) d_i, and its derivative; f never falls. Of the logistic
+// loss as it is, α and h are left in `kept`, where there is such, as they are at the τ asked for last.
 template <class Loss>
 class Line {
   public:
+    struct Kept {
+        std::span<double> alpha, h;
+    };
+
     Line(const Loss& loss, double mu, std::span<const double> r, std::span<const double> d,
-         std::span<const double> c, double slope, double bend, int threads)
+         std::span<const double> c, double slope, double bend, int threads, Kept kept = {})
         : loss_(loss),
           mu_(mu),
           r_(r),
@@ -126,31 +163,46 @@ class Line {
           slope_(slope),
           bend_(bend),
           threads_(threads),
+          kept_(kept),
           sums_(block_count(r.size())) {}
 
     std::array<double, 2> operator()(double tau) {
-        parallel_ranges(r_.size(), threads_, 16.0 * static_cast<double>(r_.size()),
-                        [&](std::size_t begin, std::size_t end) {
-                            sums_[begin / kBlock] =
-                                line_sums(loss_, mu_, r_.data(), d_.data(), c_.data(), tau, begin, end);
-                        });
+        parallel_ranges(
+            r_.size(), threads_, 16.0 * static_cast<double>(r_.size()),
+            [&](std::size_t begin, std::size_t end) { sums_[begin / kBlock] = sums(tau, begin, end); });
         std::array<double, 2> total{slope_ + tau * bend_, bend_};
         for (const auto& s : sums_) total[0] += s[0], total[1] += s[1];
+        last_ = tau;
         return total;
     }
 
+    // Whether α and h are those at τ.
+    bool keeps(double tau) const { return keeping() && last_ == tau; }
+
   private:
+    bool keeping() const { return std::is_same_v<Loss, Logistic> && mu_ == 0 && !kept_.alpha.empty(); }
+
+    std::array<double, 2> sums(double tau, std::size_t begin, std::size_t end) {
+        if (!keeping()) return line_sums(loss_, mu_, r_.data(), d_.data(), c_.data(), tau, begin, end);
+        double *alpha = kept_.alpha.data(), *h = kept_.h.data();
+        logistic_bends_along(r_.data(), d_.data(), c_.data(), tau, alpha, h, begin, end);
+        return sums_along(d_.data(), alpha, h, begin, end);
+    }
+
     const Loss& loss_;
     double mu_;
     std::span<const double> r_, d_, c_;
     double slope_, bend_;
     int threads_;
+    Kept kept_;
+    double last_ = NAN;
     std::vector<std::array<double, 2>> sums_;
 };
 
-// A root of f from a guess, up to |f| ≤ enough: Newton's method within a bracket that grows from the guess.
+// A root of f from a guess, up to |f| ≤ enough: Newton's method within a bracket that grows from the guess. A
+// step of `last` or less is believed without looking.
 template <class F>
-double rising_root(F&& f, double tau, double enough) {
+double rising_root(F&& f, double tau, double enough, double last = 0) {
     double low = -INFINITY, high = INFINITY, width = 1;
     for (int k = 0; k < 200; ++k) {
         const auto [value, rise] = f(tau);
@@ -163,7 +215,9 @@ double rising_root(F&& f, double tau, double enough) {
             width *= 4;
         }
         if (std::abs(next - tau) <= 2e-16 * std::abs(tau)) break;
+        const bool done = std::abs(next - tau) <= last;
         tau = next;
+        if (done) break;
     }
     return tau;
 }
@@ -181,11 +235,23 @@ inline double balanced(const Piecewise& loss) {
     return loss.kappa == 0 ? 1e-13 * std::max(-loss.low, loss.high) : 1e-15;
 }
 
+// A bias is near the best one where a Newton step of it leads there but for little: what is of second order,
+// and the slopes that reach their bounds on the way. Without smoothing steps are few, and better from the
+// best bias. `reach` is how far such a step can be believed at all.
+inline double reach(const Logistic&, double mu) { return 1 + mu; }
+inline double reach(const Piecewise& loss, double mu) { return loss.kappa + mu; }
+inline double near_balance(const Logistic& loss, double mu) { return 0.1 * reach(loss, mu); }
+inline double near_balance(const Piecewise& loss, double mu) {
+    return (mu > 0 ? 0.1 : 0.01) * reach(loss, mu);
+}
+
+// A Newton step of `last` or less is the last one.
 template <class Loss>
 double balance(const Loss& loss, double mu, std::span<const double> r, std::span<const double> s,
-               std::span<const double> c, double guess, double enough, int threads) {
+               std::span<const double> c, double guess, double last, int threads) {
     Line line(loss, mu, r, s, c, 0.0, 0.0, threads);
-    return rising_root(line, guess, enough);
+    const double sure = std::is_same_v<Loss, Logistic> ? 1e-7 : 0.0;  // its square is rounding
+    return rising_root(line, guess, balanced(loss), std::max(last, sure));
 }
 
 }  // namespace minorant

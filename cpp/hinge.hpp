@@ -91,7 +91,8 @@ inline double collect_kinks(const Samples& s, const Interval& interval, std::vec
     })[0];
 }
 
-inline double hinge_bias(const Samples& s, int threads) {
+// A guess of it, where there is one, spares looking at the kinks that are not near.
+inline double hinge_bias(const Samples& s, double guess, int threads) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto [positive, total] = block_sums<2>(
         s.size(), threads, 2,
@@ -100,9 +101,15 @@ inline double hinge_bias(const Samples& s, int threads) {
     const double slack = 1e-12 * total;
     const double enough = positive - slack, beyond = positive + slack;
     std::vector<Kink> kinks;
-    double before = collect_kinks(s, likely_interval(s, positive / total), kinks);
-    const bool held = before < enough && before + total_weight(kinks) > beyond;
-    if (!held) before = collect_kinks(s, {-infinity, infinity}, kinks);
+    double before = 0;
+    const auto held = [&](const Interval& interval) {
+        before = collect_kinks(s, interval, kinks);
+        return before < enough && before + total_weight(kinks) > beyond;
+    };
+    constexpr double kNear = 0.05;  // margins are of size 1
+    if (!(std::isfinite(guess) && held({guess - kNear, guess + kNear})) &&
+        !held(likely_interval(s, positive / total)))
+        before = collect_kinks(s, {-infinity, infinity}, kinks);
 
     if (kinks.empty()) return std::numeric_limits<double>::quiet_NaN();  // no score is a number
 
@@ -119,8 +126,8 @@ struct Hinge {
     double value, bias;
 };
 
-inline Hinge hinge(const Samples& s, bool free_bias, int threads) {
-    const Bias bias{free_bias ? hinge_bias(s, threads) : 0.0, 0};
+inline Hinge hinge(const Samples& s, bool free_bias, double guess, int threads) {
+    const Bias bias{free_bias ? hinge_bias(s, guess, threads) : 0.0, 0};
     const auto [value] = block_sums<1>(s.size(), threads, 6, [&](std::size_t begin, std::size_t end) {
         return hinge_block(s.u.data(), s.y.data(), s.c.data(), bias, begin, end);
     });

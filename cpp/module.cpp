@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <span>
 #include <tuple>
 
@@ -171,16 +172,17 @@ void bind_vectors(nb::module_& m) {
         "threads"_a);
     m.def(
         "hinge",
-        [](const Vector& u, const Vector& y, const Vector& c, bool free_bias, int threads) {
+        [](const Vector& u, const Vector& y, const Vector& c, bool free_bias, int threads, double guess) {
             const Samples s = samples(u, y, c);
             Hinge found{};
             {
                 const nb::gil_scoped_release release;
-                found = hinge(s, free_bias, threads);
+                found = hinge(s, free_bias, guess, threads);
             }
             return std::tuple(found.value, found.bias);
         },
-        "u"_a.noconvert(), "y"_a.noconvert(), "c"_a.noconvert(), "free_bias"_a, "threads"_a);
+        "u"_a.noconvert(), "y"_a.noconvert(), "c"_a.noconvert(), "free_bias"_a, "threads"_a,
+        "guess"_a = std::numeric_limits<double>::quiet_NaN());
 }
 
 void bind_kernels(nb::module_& m) {

@@ -86,11 +86,6 @@ inline double direct_cost(double band, double row, double columns) {
     return band * row * std::min(row + 1, size) + size * size * size / 6;
 }
 
-// How exact the bias of a step is. The slopes of the logistic loss stay within their bounds when the rest of
-// Σ s_i α_i is spread over them, which costs the square of it; others must have no rest but rounding.
-inline double nearly_balanced(const Logistic&) { return 1e-8; }
-inline double nearly_balanced(const Piecewise& loss) { return balanced(loss); }
-
 template <class Rows, class Loss>
 class Newton {
   public:
@@ -108,9 +103,9 @@ class Newton {
           gradient_(size_),
           change_(n_) {}
 
-    // Steps until the gap is at most `target` or the budget is spent, one at least; all of them begin with
-    // the slopes of `at`, computed first where it has none yet.
-    NewtonSteps run(bool begin, double target, double budget) {
+    // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
+    // least; all of them begin with the slopes of `at`, computed first where it has none yet.
+    NewtonSteps run(bool begin, double tol, double primal, double budget) {
         if (begin) {
             look();
         } else {
@@ -123,12 +118,17 @@ class Newton {
             if (!at_.center.empty() && short_ == rules_.patience) soften();
             look();
             gap = excess_gap();
-        } while (gap > target && spent_ < budget);
+            // J may have fallen by much since the bound was found
+            if (gap <= tol * primal && gap > kSurely * tol * primal) primal = std::min(primal, value());
+        } while (gap > tol * primal && spent_ < budget);
+        into_the_plane();
         refresh();
         return {gap, steps_, products_};
     }
 
   private:
+    static constexpr double kSurely = 0.02;
+
     // A w anew: many small changes of it have left their rounding.
     void refresh() {
         product(X_, at_.w, at_.image, p_.threads);
@@ -145,28 +145,76 @@ class Newton {
         for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = exact_[i] + at_.mu * at_.center[i];
     }
 
-    // r, the bias, α, h and Aᵀ α at w.
+    // r, α and h at w and b, and Aᵀ α as it is once the bias has taken its Newton step: the step of all
+    // unknowns then is that of w from there. A bias too far for that is brought nearer first.
     void look() {
-        const std::span<double> r = shifted();
-        residuals(0);
-        if (p_.bias) {
-            at_.bias = balance(loss_, at_.mu, r, p_.sign, p_.c, at_.bias, nearly_balanced(loss_), p_.threads);
-            residuals(at_.bias);
+        residuals(at_.bias);
+        if (!known_) slopes();
+        known_ = false;
+        const double near = near_balance(loss_, at_.mu);
+        if (p_.bias && !(std::abs(tilt_) <= near)) {
+            const double most = reach(loss_, at_.mu);
+            at_.bias -= std::clamp(tilt_, -most, most);
+            balanced_look(0.5 * near);
         }
-        bends(loss_, at_.mu, r, p_.c, p_.threads, at_.alpha, at_.h);
-        if (p_.bias) into_the_plane();
-        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * at_.alpha[i];
-        adjoint(X_, signed_, at_.dual_image, p_.threads);
+        project_back();
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
+    }
+
+    void slopes() {
+        bends(loss_, at_.mu, shifted(), p_.c, p_.threads, at_.alpha, at_.h);
+        if (p_.bias) lean();
+    }
+
+    // How far the bias is from the best one, to first order.
+    void lean() {
+        off_ = row_dot(p_.sign.data(), at_.alpha.data(), n_);
+        total_ = 0;
+        for (std::size_t i = 0; i < n_; ++i) total_ += at_.h[i];
+        tilt_ = off_ == 0 ? 0.0 : off_ / total_;
+    }
+
+    // The same at the best bias, or one so near that the last Newton step was at most this long.
+    void balanced_look(double last) {
+        const double start = at_.bias;
+        residuals(0);
+        at_.bias = balance(loss_, at_.mu, shifted(), p_.sign, p_.c, start, last, p_.threads);
+        residuals(at_.bias);
+        slopes();
+        if (!std::isfinite(tilt_)) tilt_ = 0;
+    }
+
+    void project_back() {
+        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * at_.alpha[i] - tilt_ * at_.h[i];
+        adjoint(X_, signed_, at_.dual_image, p_.threads);
         ++products_;
     }
 
-    // What is left of Σ s_i α_i goes where the last digits of the bias would put it.
+    // α as it is once the bias has taken its step, if no slope leaves its bounds; else that of the best bias.
     void into_the_plane() {
-        double off = 0, total = 0;
-        for (std::size_t i = 0; i < n_; ++i) off += p_.sign[i] * at_.alpha[i], total += at_.h[i];
-        if (off == 0 || !(total > 0)) return;
-        for (std::size_t i = 0; i < n_; ++i) at_.alpha[i] -= off / total * at_.h[i] * p_.sign[i];
+        if (!p_.bias || tilt_ == 0) return;
+        bool inside = true;
+        for (std::size_t i = 0; i < n_; ++i) {
+            const double a = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
+            inside = inside && !(a < loss_.low * p_.c[i]) && !(a > loss_.high * p_.c[i]);
+            signed_[i] = a;
+        }
+        at_.bias -= tilt_;
+        if (!inside) {
+            balanced_look(0);
+            project_back();
+            for (std::size_t i = 0; i < n_; ++i) signed_[i] = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
+        }
+        const double rounding = row_dot(p_.sign.data(), signed_.data(), n_) / total_;
+        for (std::size_t i = 0; i < n_; ++i)
+            at_.alpha[i] = signed_[i] - (total_ > 0 ? rounding * at_.h[i] * p_.sign[i] : 0.0);
+        tilt_ = off_ = 0;
+    }
+
+    double value() const {
+        double square = 0;
+        for (const double weight : at_.w) square += weight * weight;
+        return 0.5 * p_.lam * square + mean_loss(loss_, exact_, p_.c);
     }
 
     double excess_gap() {
@@ -175,7 +223,7 @@ class Newton {
             gradient_[j] = p_.lam * at_.w[j] + at_.dual_image[j];
             first_ += gradient_[j] * gradient_[j];
         }
-        first_ /= 2 * p_.lam;
+        first_ = first_ / (2 * p_.lam) + 0.5 * off_ * tilt_;
         second_ = at_.mu == 0 ? 0.0 : excess(loss_, exact_, at_.alpha, p_.c);
         return first_ + second_;
     }
@@ -204,10 +252,10 @@ class Newton {
         std::vector<double> d(size_);
         for (std::size_t j = 0; j < columns; ++j) d[j] = -gradient_[j];
         solve(d);
-        const double lift = p_.bias ? d.back() : 0.0;
+        const double lift = p_.bias ? d.back() - tilt_ : 0.0;
         const std::span<const double> move(d.data(), columns);
         product(X_, move, signed_, p_.threads);
-        double slope = 0, bend = 0, start = 0;  // the last of all of J, whose slope in the bias is 0
+        double slope = 0, bend = 0, start = 0, leaning = 0;  // the last two of all of J
         for (std::size_t j = 0; j < columns; ++j) {
             slope += at_.w[j] * d[j], bend += d[j] * d[j];
             start += gradient_[j] * d[j];
@@ -215,9 +263,12 @@ class Newton {
         for (std::size_t i = 0; i < n_; ++i) {
             signed_[i] *= p_.sign[i];
             change_[i] = signed_[i] + lift * p_.sign[i];
+            leaning += at_.h[i] * p_.sign[i] * change_[i];
         }
-        Line line(loss_, at_.mu, shifted(), change_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
-        const double tau = along(line, start, 0.05);
+        Line line(loss_, at_.mu, shifted(), change_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads,
+                  {at_.alpha, at_.h});
+        const double tau = along(line, start + tilt_ * leaning, 0.05);
+        if ((known_ = line.keeps(tau)) && p_.bias) lean();
         for (std::size_t j = 0; j < columns; ++j) at_.w[j] += tau * d[j];
         for (std::size_t i = 0; i < n_; ++i) at_.image[i] += tau * signed_[i];
         at_.bias += tau * lift;
@@ -270,6 +321,8 @@ class Newton {
     std::vector<double> exact_, r_, signed_, gradient_, change_;
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;
+    double off_ = 0, total_ = 0, tilt_ = 0;  // Σ s_i α_i, Σ h_i, and how far the bias is too high for them
+    bool known_ = false;                     // α and h, by the search along the line
     int steps_ = 0, products_ = 0, short_ = 0;
 };
 

@@ -231,34 +231,51 @@ struct Iterated {
     double residual;  // relative
 };
 
+// A free bias is eliminated: with the means m = Xᵀh/Σh the system left is  λ I + Xᵀ H (X - 1 mᵀ),  whose
+// condition does not depend on how far the columns are from having mean 0.
 template <class Rows>
 Iterated conjugate_gradients(const Rows& X, std::span<const double> h, bool bordered, double lam,
                              std::span<const double> g, std::span<const double> inverse_diagonal,
                              double accuracy, int most, std::span<double> d, int threads) {
-    const std::size_t size = g.size(), penalized = bordered ? size - 1 : size;
+    const std::size_t size = g.size(), columns = bordered ? size - 1 : size;
     const auto rows = support(h);
-    std::vector<double> residual(g.begin(), g.end()), direction(size), image(size), scaled(size);
+    std::vector<double> residual(g.begin(), g.end()), direction(size), image(size), scaled(size), mean;
+    std::vector<double> inverse(inverse_diagonal.begin(), inverse_diagonal.end());
+    double total = 0;
+    if (bordered) {
+        direction.back() = 1;
+        mean.resize(size);
+        curved(X, h, rows, bordered, direction, mean, threads);
+        total = mean.back();
+        for (double& m : mean) m = total > 0 ? m / total : 0.0;
+        for (std::size_t j = 0; j < columns; ++j) {
+            residual[j] -= mean[j] * g.back();
+            inverse[j] = 1 / std::max(1 / inverse[j] - total * mean[j] * mean[j], lam);
+        }
+    }
     std::fill(d.begin(), d.end(), 0.0);
     const auto precondition = [&] {
-        for (std::size_t j = 0; j < size; ++j) scaled[j] = inverse_diagonal[j] * residual[j];
-        return row_dot(residual.data(), scaled.data(), size);
+        for (std::size_t j = 0; j < columns; ++j) scaled[j] = inverse[j] * residual[j];
+        return row_dot(residual.data(), scaled.data(), columns);
     };
     double energy = precondition();
     const double start = energy;
     direction = scaled;
     int k = 0;
     while (k < most && energy > accuracy * accuracy * start) {
+        if (bordered) direction.back() = -row_dot(mean.data(), direction.data(), columns);
         curved(X, h, rows, bordered, direction, image, threads);
-        for (std::size_t j = 0; j < penalized; ++j) image[j] += lam * direction[j];
-        const double along = row_dot(direction.data(), image.data(), size);
+        for (std::size_t j = 0; j < columns; ++j) image[j] += lam * direction[j];
+        const double along = row_dot(direction.data(), image.data(), columns);
         if (!(along > 0)) break;
         const double step = energy / along;
-        for (std::size_t j = 0; j < size; ++j) d[j] += step * direction[j], residual[j] -= step * image[j];
+        for (std::size_t j = 0; j < columns; ++j) d[j] += step * direction[j], residual[j] -= step * image[j];
         const double before = energy;
         energy = precondition();
-        for (std::size_t j = 0; j < size; ++j) direction[j] = scaled[j] + energy / before * direction[j];
+        for (std::size_t j = 0; j < columns; ++j) direction[j] = scaled[j] + energy / before * direction[j];
         ++k;
     }
+    if (bordered) d.back() = (total > 0 ? g.back() / total : 0.0) - row_dot(mean.data(), d.data(), columns);
     return {k, start > 0 ? std::sqrt(energy / start) : 0.0};
 }
 

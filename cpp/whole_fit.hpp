@@ -24,6 +24,36 @@ struct SweepRules {
     double curved;        // it comes first where the mean curvature is at least this
 };
 
+// Those of `Examples.rho`, which explains them.
+struct BiasRules {
+    int some;
+    double apart, pace, hurry, fast, late;
+};
+
+// How much the bias of the sweeps gives way to one example; `size` = Σ c_i ‖x_i‖².
+template <class Rows, class Loss>
+double pace(const Classifier<Rows, Loss>& p, const BiasRules& rules, std::span<const double> norm2,
+            double size, std::size_t columns) {
+    const std::size_t n = p.y.size(), some = static_cast<std::size_t>(rules.some),
+                      stride = (n + some - 1) / some;
+    double total = 0, chance = 0;
+    for (std::size_t i = 0; i < n; i += stride) total += p.c[i];
+    if (total == 0) total = 1;
+    std::vector<double> mean(columns);
+    for (std::size_t i = 0; i < n; i += stride) {
+        const double share = p.c[i] / total;
+        p.X.add(i, share, mean.data());
+        chance += share * share * norm2[i];
+    }
+    const double squared = row_dot(mean.data(), mean.data(), columns) - chance;
+    const double bend = size / (p.lam * static_cast<double>(n));
+    const double hurry = bend > 0 ? std::clamp(1 / std::sqrt(bend), 1.0, rules.hurry) : 1.0;
+    const double rho = rules.pace * hurry * std::max(squared, rules.apart * size);
+    const double least = std::min(0.1, rules.late / static_cast<double>(n)) * size;
+    const double found = std::min(std::max(rho, least), rules.fast * size);
+    return found > 0 ? found : 1;
+}
+
 template <class V, class I, class P>
 void norms(const CsrRows<V, I, P>& rows, std::span<double> out, int threads) {
     csr_row_norms(rows.X, out, threads);
@@ -36,8 +66,8 @@ void norms(const DenseRows<V>& rows, std::span<double> out, int threads) {
 template <class Rows, class Loss>
 class Sweeping {
   public:
-    Sweeping(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const SweepRules& rules, double tol,
-             std::span<const double> norm2, double size)
+    Sweeping(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const SweepRules& rules,
+             const BiasRules& pacing, double tol, std::span<const double> norm2, double size)
         : p_(p),
           best_(best),
           rules_(rules),
@@ -50,7 +80,7 @@ class Sweeping {
           h_(t_.size()),
           scale_(t_.size()),
           v_(w_.size()),
-          problem_{scale_, p.offset, p.sign, norm2, p.bias ? (size > 0 ? 0.1 * size : 1.0) : 0.0},
+          problem_{scale_, p.offset, p.sign, norm2, p.bias ? pace(p, pacing, norm2, size, w_.size()) : 0.0},
           bias_(best.fit.bias),
           began_(best.relative_gap()) {
         for (std::size_t i = 0; i < t_.size(); ++i) scale_[i] = p.c[i] / p.lam;
@@ -135,7 +165,7 @@ class Sweeping {
         } else {
             std::vector<double> r = p_.residuals(image_, 0);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] += mu_ * t_[i];
-            bias_ = balance(p_.loss, mu_, r, p_.sign, p_.c, bias_, balanced(p_.loss), p_.threads);
+            bias_ = balance(p_.loss, mu_, r, p_.sign, p_.c, bias_, 0.0, p_.threads);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] += bias_ * p_.sign[i];
             bends(p_.loss, mu_, r, p_.c, p_.threads, alpha_, h_);
         }
@@ -185,22 +215,23 @@ void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& be
     Newton newton(p.X, p.loss, problem, rules, at);
     const int before = best.fit.products;
     for (int looks = 1;; ++looks) {
-        const double target = 0.9 * tol * best.fit.primal;
-        const NewtonSteps done = newton.run(looks == 1, target, budget);
+        const double before_it = best.fit.primal;
+        const NewtonSteps done = newton.run(looks == 1, 0.98 * tol, before_it, budget);
         best.offer(w, image, at.bias);
         if (p.feasible(alpha, h)) {
             p.dual_image(alpha, v);
             best.offer_dual(alpha, v);
         }
         best.fit.products = before + done.products + looks;
-        if (best.certified() || !(done.gap <= target) || done.gap <= 0.9 * tol * best.fit.primal) return;
+        if (best.certified() || !(done.gap <= tol * before_it) || done.gap <= 0.98 * tol * best.fit.primal)
+            return;
     }
 }
 
 template <class Rows, class Loss>
-WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, const NewtonRules& newton,
-                   double iterations, double tol, double budget, std::span<double> w,
-                   std::span<double> alpha) {
+WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, const BiasRules& pacing,
+                   const NewtonRules& newton, double iterations, double tol, double budget,
+                   std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
     bool newton_now = true;
     if (sweeps.curved > 0) {
@@ -209,7 +240,7 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
         for (double& norm : norm2) norm *= norm;
         const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
         if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
-            newton_now = Sweeping(p, best, sweeps, tol, norm2, size).run();
+            newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
     }
     if (newton_now) newton_to_the_end(p, best, newton, iterations, tol, budget);
     return best.fit;

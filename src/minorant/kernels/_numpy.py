@@ -235,7 +235,7 @@ def smoothed_hinge(
     return float(c @ (t * (v - 0.5 * mu * t))), c * t, bias
 
 
-def hinge(u: Vector, y: Vector, c: Vector, free_bias: bool, threads: int) -> tuple[float, float]:
+def hinge(u: Vector, y: Vector, c: Vector, free_bias: bool, threads: int, guess: float = np.nan) -> tuple[float, float]:
     """The exact hinge, minimized over the bias where it is free: value and bias.
 
     The slope in b is Σ over {y_i + y_i u_i < b} of c_i less the weight of the positive class, so b is that weighted

@@ -89,8 +89,11 @@ def excess(logistic: bool, shape: Shape, r: Vector, alpha: Vector, c: Vector) ->
     return float(np.sum(c * (value + conjugate - r * t)))
 
 
-def _rising_root(f: Callable[[float], tuple[float, float]], tau: float, enough: float) -> float:
-    """A root of f, which never falls, from a guess: Newton's method within a bracket that grows from there."""
+def _rising_root(f: Callable[[float], tuple[float, float]], tau: float, enough: float, last: float = 0.0) -> float:
+    """A root of f, which never falls, from a guess: Newton's method within a bracket that grows from there.
+
+    A step of `last` or less is believed without looking.
+    """
     low, high, width = -np.inf, np.inf, 1.0
     for _ in range(200):
         value, rise = f(tau)
@@ -102,9 +105,12 @@ def _rising_root(f: Callable[[float], tuple[float, float]], tau: float, enough: 
             inside = low > -np.inf and high < np.inf
             following = 0.5 * (low + high) if inside else tau + (width if value < 0 else -width)
             width *= 4
-        if abs(following - tau) <= 2e-16 * abs(tau):
+        step = abs(following - tau)
+        if step <= 2e-16 * abs(tau):
             break
         tau = following
+        if step <= last:
+            break
     return tau
 
 
@@ -134,11 +140,21 @@ def along(
 
 
 def balance(
-    logistic: bool, shape: Shape, mu: float, r: Vector, s: Vector, c: Vector, guess: float, threads: int
+    logistic: bool,
+    shape: Shape,
+    mu: float,
+    r: Vector,
+    s: Vector,
+    c: Vector,
+    guess: float,
+    threads: int,
+    last: float = 0.0,
 ) -> float:
-    """The bias b with Σ c_i φ_mu'(r_i + s_i b) s_i = 0."""
+    """The bias b with Σ c_i φ_mu'(r_i + s_i b) s_i = 0; a Newton step of `last` or less is the last one."""
     rounding = 1e-13 * max(-shape[2], shape[3]) if logistic or shape[0] == 0.0 else 1e-15
-    return _rising_root(partial(_line, logistic, shape, mu, r, s, c, 0.0, 0.0), guess, rounding)
+    return _rising_root(
+        partial(_line, logistic, shape, mu, r, s, c, 0.0, 0.0), guess, rounding, max(last, 1e-7 * logistic)
+    )
 
 
 def _csr(data: Any, indices: Any, indptr: Any, size: int) -> Any:
@@ -202,14 +218,20 @@ def _solved(M: NDArray[np.float64], bordered: bool, lam: float, g: Vector) -> Ve
 def _conjugate_gradients(
     X: Any, h: Vector, bordered: bool, lam: float, g: Vector, inverse_diagonal: Vector, accuracy: float, most: int
 ) -> tuple[Vector, int, float]:
-    penalty = np.full(g.size, lam)
-    penalty[g.size - bordered :] = 0.0
+    """A free bias is eliminated: with the means m = Xᵀh/Σh the system left is λ I + Xᵀ H (X - 1 mᵀ)."""
+    p, total = X.shape[1], float(h.sum())
+    mean = (X.T @ h) / total if bordered and total > 0 else np.zeros(p)
+    with np.errstate(divide="ignore"):
+        inverse = 1.0 / np.maximum(1.0 / inverse_diagonal[:p] - total * mean**2, lam)
 
     def curved(v: Vector) -> Vector:
-        image = h * (X @ v[: X.shape[1]] + (v[-1] if bordered else 0.0))
-        return np.asarray(np.append(X.T @ image, image.sum()) if bordered else X.T @ image) + penalty * v
+        return np.asarray(X.T @ (h * (X @ v - np.dot(mean, v))) + lam * v)
 
-    return conjugate_gradients(curved, g, inverse_diagonal, accuracy, most)
+    rest = g[:p] - mean * g[-1] if bordered else g
+    d, iterations, residual = conjugate_gradients(curved, rest, inverse, accuracy, most)
+    if bordered:
+        d = np.append(d, (g[-1] / total if total > 0 else 0.0) - np.dot(mean, d))
+    return d, iterations, residual
 
 
 def dense_conjugate_gradients(

@@ -59,7 +59,7 @@ class Separable(Loss):
         self.offset = self.y if margin is None else np.full(self.size, margin)
         self.used = self.c > 0
         self._zeros = np.zeros(self.size)
-        self._last = 0.0  # the last bias, where the search for the next one starts
+        self._classes = 0.0, 0.0  # weights of the classes -1 and 1, where there is a bias
         with np.errstate(over="ignore"):
             # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
             inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.used)
@@ -67,7 +67,8 @@ class Separable(Loss):
         self.geometry = WeightedEuclidean(self.inverse_c)
         self.radius = 0.5 * max(-low, high) ** 2
         if bias and margin is not None:
-            smaller = min(float(self.c[self.y > 0].sum()), float(self.c[self.y < 0].sum()))
+            self._classes = float(self.c[self.y < 0].sum()), float(self.c[self.y > 0].sum())
+            smaller = min(self._classes)
             if not smaller > 0.0:
                 raise InputError(
                     "with a free bias both classes need an example of positive weight; "
@@ -78,6 +79,8 @@ class Separable(Loss):
             self.radius = -0.5 * low * high
         self._lower = np.multiply(low, self.c, out=np.zeros(self.size), where=self.used)
         self._upper = np.multiply(high, self.c, out=np.zeros(self.size), where=self.used)
+        self._last = 0.0  # the last bias, where the search for the next one starts
+        self.forget()
 
     @abstractmethod
     def phi(self, r: Vector) -> Vector:
@@ -123,7 +126,11 @@ class Separable(Loss):
         self._last = intercept
 
     def forget(self) -> None:
-        self._last = 0.0
+        self._last = self.bias_at_rest() if self.bias else 0.0
+
+    def bias_at_rest(self) -> float:
+        """The best bias at w = 0, or a guess of it."""
+        return 0.0
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
         bias, r = self._shifted(u, mu)

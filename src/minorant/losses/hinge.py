@@ -75,6 +75,7 @@ class Hinge(Loss):
             self.radius = self._radius(self._widths)
         self._threads = threads
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
+        self._last = np.nan  # the same for the exact one
 
     def _checked(self, prox_weights: ArrayLike) -> Vector:
         t = np.ascontiguousarray(prox_weights, dtype=np.float64)
@@ -101,16 +102,24 @@ class Hinge(Loss):
         return Scalar(self.c, np.full(self.size, -1.0), -self.y, self.bias)
 
     def value(self, u: Vector) -> float:
-        return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[0]
+        return self._exact(u)[0]
+
+    def _exact(self, u: Vector) -> tuple[float, float]:
+        found = kernels.hinge(u, self.y, self.c, self.bias, self._threads, self._last)
+        self._last = found[1]
+        return found
+
+    def expect(self, intercept: float) -> None:
+        self._last = intercept
 
     def forget(self) -> None:
-        self._guess = 0.0
+        self._guess, self._last = 0.0, np.nan
 
     def value_at(self, u: Vector, intercept: float) -> float:
         return kernels.dot(self.c, np.maximum(0.0, 1.0 + u - self.y * intercept))
 
     def intercept(self, u: Vector) -> float:
-        return kernels.hinge(u, self.y, self.c, self.bias, self._threads)[1]
+        return self._exact(u)[1]
 
     def smoothed(self, u: Vector, mu: float) -> Smoothed:
         if self._widths is not None:

@@ -14,6 +14,7 @@ and for m > 0 the same of -z_p, -z_q and 1 - t_q, which differ by a linear funct
 
 from __future__ import annotations
 
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +50,9 @@ class Logistic(Separable):
     def forget(self) -> None:
         super().forget()
         self._guess = 0.0
+
+    def bias_at_rest(self) -> float:
+        return log(self._classes[1] / self._classes[0])
 
     def phi(self, r: Vector) -> Vector:
         return np.logaddexp(0.0, r)

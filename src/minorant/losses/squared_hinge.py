@@ -26,5 +26,8 @@ class SquaredHinge(PiecewiseQuadratic):
     def __init__(self, y: ArrayLike, *, sample_weight: ArrayLike | None = None, bias: bool = True) -> None:
         super().__init__(y, sample_weight, bias=bias, margin=-1.0, low=0.0, high=inf, curvature=0.5)
 
+    def bias_at_rest(self) -> float:
+        return self._classes[1] - self._classes[0]
+
     def phi(self, r: Vector) -> Vector:
         return np.square(np.maximum(0.0, r))

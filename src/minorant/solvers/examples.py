@@ -10,6 +10,7 @@ terms that are not negative:
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,15 +29,20 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["NEAR", "Examples", "Slopes"]
+__all__ = ["NEAR", "PACING", "Examples", "Slopes"]
 
 NEAR = 30.0  # how near `on_plane` stays to the slopes of the sweeps
+_SOME, _APART = 500, 0.03  # so many rows tell how long their mean is, unless it is this much shorter than they are
+_PACE, _HURRY, _FAST = 0.5, 6.0, 0.25  # of the bias, beside the mean of the rows, and at most, beside the rows
+_LATE = 30.0  # examples have to move a whole bias in a sweep
+PACING = (_SOME, _APART, _PACE, _HURRY, _FAST, _LATE)  # as the core takes them
 
 
 class Slopes(NamedTuple):
-    """The examples at a point: the best bias of the smoothed loss, r there, α and its derivative h_i = c_i φ_mu''(r_i).
+    """The examples at a point and a bias: r there, α and its derivative h_i = c_i φ_mu''(r_i).
 
-    `r` includes what the moved center adds to it, `exact` does not.
+    `r` includes what the moved center adds to it, `exact` does not. `off` is Σ s_i α_i, and `tilt` how far the bias is
+    above the best one, to first order.
     """
 
     bias: float
@@ -44,6 +50,8 @@ class Slopes(NamedTuple):
     exact: Vector
     alpha: Vector
     h: Vector
+    off: float = 0.0
+    tilt: float = 0.0
 
 
 class Examples:
@@ -76,27 +84,70 @@ class Examples:
         """The mean curvature c_i ‖x_i‖²/λ of the dual along one slope; C ‖x‖² for examples of equal weight."""
         return kernels.dot(self.scalar.c, self.norm2) / (self.lam * self.n)
 
+    @cached_property
+    def rho(self) -> float:
+        """How much the bias of the sweeps gives way to one example: the square of a column of it.
+
+        A column that all rows share is nothing new where they have a mean m already: w moves along m by ‖m‖² for each
+        step of a slope. A bias that moves much faster is noise to all other examples; with little curvature there is
+        less noise to fear. One that needs many sweeps to arrive is late. m is estimated from some of the rows.
+        """
+        rows = np.arange(0, self.n, -(-self.n // _SOME), dtype=np.int32)
+        c = self.scalar.c[rows]
+        share = c / (float(c.sum()) or 1.0)
+        mean = self.matrix.add_rows(np.zeros(self.p), rows, share)
+        squared = kernels.dot(mean, mean) - kernels.dot(np.square(share), self.norm2[rows])  # less what chance adds
+        norm2, hurry = kernels.dot(self.scalar.c, self.norm2), max(1.0, self.bend**-0.5) if self.bend > 0 else 1.0
+        rho = _PACE * min(hurry, _HURRY) * max(squared, _APART * norm2)
+        return min(max(rho, min(0.1, _LATE / self.n) * norm2), _FAST * norm2) or 1.0
+
     @property
     def A(self) -> Counting:
         """The map of the scores, diag(s) X."""
         return self.problem.A
 
-    def slopes(self, image: Vector, mu: float, center: Vector | None, guess: float) -> Slopes:
-        """The examples at A w, the loss smoothed at mu around the slopes `center`."""
+    def slopes(self, image: Vector, mu: float, center: Vector | None, bias: float, *, best: bool = False) -> Slopes:
+        """The examples at A w, the loss smoothed at mu around the slopes `center`, at the best bias or near it.
+
+        So near that `tilt` leads there but for little: see `near_balance` in `cpp/curvature.hpp`.
+        """
         f = self.scalar
         exact = image - f.offset
         r = exact if center is None else exact + mu * center
-        bias = 0.0
+        at = self._at(r, exact, mu, bias if f.bias else 0.0)
+        reach = mu + (1.0 if f.logistic else f.shape[0])
+        near = (0.1 if f.logistic or mu > 0 else 0.01) * reach
+        if f.bias and (best or not abs(at.tilt) <= near):
+            start, last = (bias, 0.0) if best else (bias - float(np.clip(at.tilt, -reach, reach)), 0.5 * near)
+            found = kernels.balance(*self._phi, mu, r, f.direction, f.c, start, self.matrix.threads, last)
+            at = self._at(r, exact, mu, found)
+        return at if np.isfinite(at.tilt) else at._replace(tilt=0.0)
+
+    def _at(self, r: Vector, exact: Vector, mu: float, bias: float) -> Slopes:
+        f = self.scalar
         if f.bias:
-            if mu == 0.0:  # the loss as it is: J asks for the same bias
-                bias = float(self.problem.loss.intercept(image))
-            else:
-                bias = kernels.balance(*self._phi, mu, r, f.direction, f.c, guess, self.matrix.threads)
             r, exact = r + bias * f.direction, exact + bias * f.direction
         alpha, h = kernels.bends(*self._phi, mu, r, f.c, self.matrix.threads)
-        if f.bias and (off := kernels.dot(f.direction, alpha)) and (total := float(h.sum())) > 0:
-            alpha -= (off / total) * h * f.direction  # what rounding left: as the last digit of the bias would
-        return Slopes(bias, r, exact, alpha, h)
+        off = kernels.dot(f.direction, alpha) if f.bias else 0.0
+        total = float(h.sum())
+        return Slopes(bias, r, exact, alpha, h, off, off and (off / total if total > 0 else np.inf))
+
+    def leaned(self, at: Slopes) -> Vector:
+        """α once the bias has taken its Newton step: on the hyperplane, but not always within its bounds."""
+        return at.alpha - at.tilt * at.h * self.scalar.direction if at.tilt else at.alpha
+
+    def certain(self, image: Vector, mu: float, center: Vector | None, at: Slopes) -> Slopes:
+        """The same on the hyperplane and within the bounds: at the best bias, where a step of it is not enough."""
+        if not at.tilt:
+            return at
+        f, alpha, bias = self.scalar, self.leaned(at), at.bias - at.tilt
+        with np.errstate(invalid="ignore"):  # 0·∞
+            outside = bool(((alpha < f.shape[2] * f.c) | (alpha > f.shape[3] * f.c)).any())
+        if outside:
+            at = self.slopes(image, mu, center, bias, best=True)
+            alpha, bias = self.leaned(at), at.bias
+        change = (bias - at.bias) * f.direction
+        return Slopes(bias, at.r + change, at.exact + change, alpha, at.h)
 
     def on_plane(self, t: Vector, image: Vector, guess: float) -> tuple[Vector, float]:
         """A dual point on the hyperplane, near the slopes t found together with A w, and the bias.
@@ -106,10 +157,16 @@ class Examples:
         """
         f = self.scalar
         mu = NEAR * self.bend
+        if f.logistic:  # the nearest point in the metric of φ*, which is steep at the bounds, is within them
+            alpha = f.c * t
+            h = alpha * (1.0 - t)
+            off, total = kernels.dot(f.direction, alpha), float(h.sum())
+            if 2.0 * abs(off) <= total:
+                return alpha - (off / total) * h * f.direction if off else alpha, guess
         if f.logistic or mu == 0.0:
             return self.problem.loss.project(f.c * t), guess
-        at = self.slopes(image, mu, t, guess)
-        return at.alpha, at.bias
+        at = self.slopes(image, mu, t, guess, best=True)
+        return self.leaned(at), at.bias
 
     def excess(self, at: Slopes) -> float:
         """The second part of the gap."""
@@ -142,7 +199,7 @@ class Examples:
     ) -> tuple[float, float, int]:
         """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were."""
         f = self.scalar
-        rho = (0.1 * kernels.dot(f.c, self.norm2) or 1.0) if f.bias else 0.0
+        rho = self.rho if f.bias else 0.0
         scale = f.c / self.lam
         bias, excess, count = self.matrix.sweeps(
             *self._phi, scale, f.offset, f.direction, self.norm2, rho, most, enough / self.lam, seed, t, w, bias

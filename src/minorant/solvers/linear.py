@@ -115,6 +115,7 @@ def dual_coordinates(
                 image = e.A @ w
                 alpha, bias = e.on_plane(t, image, bias)
                 v = e.A.T @ alpha
+                e.problem.loss.expect(bias)
             else:
                 alpha = e.scalar.c * t
                 v = e.A.T @ alpha

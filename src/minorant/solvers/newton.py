@@ -7,7 +7,9 @@ by semismooth Newton steps:
 
     (λ I + Zᵀ H Z) d = -∇ ,    H = diag(c_i φ_mu''(r_i)),  zero outside of a band of examples,    Z = (X, 1)
 
-The bias is eliminated: it is the best one at every point, so α lies on the hyperplane, and certifies as it is. The
+The bias is one of the unknowns. Its own Newton step, δ = -Σ s_i α_i / Σ h_i, comes first, since it takes no product:
+α moves by δ h_i s_i, onto the hyperplane, and what is left is the step of w from there. Once the gap is small enough,
+that α certifies; where a slope would leave its bounds, or the bias is far from it, the best one is searched for. The
 system is solved by Cholesky, or by conjugate gradients where these are predicted to cost less.
 
 `step_by_step` is the method as it reads; the compiled core has the same loop (`cpp/newton.hpp`), which looks at the
@@ -61,8 +63,7 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
-        target = 0.9 * tol * best.primal
-        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, target, _BUDGET)
+        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, 0.98 * tol, best.primal, _BUDGET)
         begin = False
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
@@ -86,16 +87,14 @@ def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
     """The same, with candidates after each step."""
     w, image = best.w, best.image
     mu, center = _smoothing(e, best)
-    solve, bias, short = _Systems(e), 0.0, 0
+    solve, short = _Systems(e), 0
+    at = e.slopes(image, mu, center, float(e.problem.loss.intercept(image)) if e.scalar.bias else 0.0)
     while True:
-        at = e.slopes(image, mu, center, bias)
-        v = e.A.T @ at.alpha
-        yield Candidates(((w, image),), ((at.alpha, v),)), mu
-        gradient = e.lam * w + v
-        if mu > 0 and dot(gradient, gradient) / (2.0 * e.lam) <= _SETTLED * e.excess(at):
+        gradient = e.lam * w + e.A.T @ e.leaned(at)
+        if mu > 0 and dot(gradient, gradient) / (2.0 * e.lam) + 0.5 * at.off * at.tilt <= _SETTLED * e.excess(at):
             center, mu = e.t(at.alpha), _SHRINK * mu
             at = e.slopes(image, mu, center, at.bias)
-            gradient = e.lam * w + e.A.T @ at.alpha
+            gradient = e.lam * w + e.A.T @ e.leaned(at)
         d, d_bias = solve(at, gradient)
         d_image = e.A @ d
         change = d_image + d_bias * e.scalar.direction if e.scalar.bias else d_image
@@ -106,6 +105,8 @@ def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
             if mu == 0.0:
                 center = e.t(at.alpha)
             mu, short = _GROWTH * mu or e.unit, 0
+        at = e.certain(image, mu, center, e.slopes(image, mu, center, bias))
+        yield Candidates(((w, image),), ((at.alpha, e.A.T @ at.alpha),)), mu
 
 
 class _Systems:
@@ -128,7 +129,7 @@ class _Systems:
             self._iterations = 0.5 * (self._iterations + iterations)
             e.A.dots += iterations
             e.A.tdots += iterations
-        return d[: e.p], (float(d[-1]) if e.scalar.bias else 0.0)
+        return d[: e.p], (float(d[-1]) - at.tilt if e.scalar.bias else 0.0)
 
     def _cost_of_iterations(self, at: Slopes) -> float:
         e = self._e

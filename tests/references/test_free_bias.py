@@ -1,0 +1,128 @@
+"""A free bias costs little: few products more than none, in Newton's method and in sweeps, and α certifies as it is."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from minorant import Problem, _core, solve
+from minorant.driver import _start
+from minorant.kernels import _numpy
+from minorant.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
+from minorant.regularizers import L2
+from minorant.solvers.examples import Examples
+from minorant.solvers.newton import newton, step_by_step
+
+BOTH = pytest.mark.parametrize("kernels", [_core, _numpy], ids=["native", "numpy"])
+LOSSES = {
+    "hinge": Hinge,
+    "squared hinge": SquaredHinge,
+    "logistic": Logistic,
+    "tube": lambda y, **more: EpsilonInsensitive(y, eps=0.2, **more),
+}
+
+
+def table(name, n=400, p=5, seed=0):
+    """Few columns far from mean 0, and one class in ten."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) + 2.0
+    scores = X @ rng.standard_normal(p) + rng.standard_normal(n)
+    scores -= np.quantile(scores, 0.9)
+    return X, scores if name == "tube" else np.where(scores > 0, 1.0, -1.0)
+
+
+def text(n=3000, p=2000, seed=0):
+    """Sparse rows of norm 1 with a few words that most of them share."""
+    rng = np.random.default_rng(seed)
+    words = np.minimum(rng.zipf(1.4, size=(n, 12)) - 1, p - 1)
+    counts = rng.random((n, 12)) + 0.5
+    X = csr_array((counts.ravel(), (np.repeat(np.arange(n), 12), words.ravel())), shape=(n, p))
+    X.sum_duplicates()
+    X = csr_array(X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1))[:, None]))
+    scores = X @ rng.standard_normal(p) + 0.1 * rng.standard_normal(n)
+    return X, np.where(scores > np.quantile(scores, 0.7), 1.0, -1.0)
+
+
+@pytest.mark.parametrize("steps", [newton, lambda e, best, tol: step_by_step(e, best)], ids=["compiled", "as it reads"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_dual_point_of_newton_certifies_as_it_is(name, steps):
+    X, y = table(name)
+    problem = Problem(LOSSES[name](y, bias=True), X, L2(1e-3))
+    best, e = _start(problem, None), Examples.of(problem)
+    for candidates, _ in islice(steps(e, best, 1e-9), 12):
+        ((alpha, image),) = candidates.dual
+        assert abs(float(e.scalar.direction @ alpha)) <= 1e-14 * float(np.abs(alpha).sum()) + 1e-16
+        np.testing.assert_allclose(image, problem.A.T @ alpha, rtol=1e-9, atol=1e-13)
+        assert problem.dual(alpha, image) <= best.primal * (1 + 1e-13)
+        best.offer(candidates)
+
+
+@pytest.mark.parametrize("name", ["hinge", "squared hinge", "logistic"])
+def test_a_bias_takes_hardly_more_sweeps(name):
+    X, y = text()
+    products = {}
+    for bias in (False, True):
+        problem = Problem(LOSSES[name](y, bias=bias), X, L2(1e-4))
+        result = solve(problem, tol=1e-5, solver="dual-coordinates")
+        assert result.certificate.relative_gap <= 1e-5
+        products[bias] = result.certificate.n_products
+    assert products[True] <= 1.4 * products[False], products
+
+
+def test_conjugate_gradients_do_not_see_the_means_of_the_columns():
+    rng = np.random.default_rng(1)
+    X, h, g = rng.standard_normal((300, 20)), rng.random(300), np.append(rng.standard_normal(20), 0.0)
+    for kernels in (_core, _numpy):
+        counts = []
+        for shift in (0.0, 100.0):
+            Z = np.hstack([X + shift, np.ones((300, 1))])
+            M = Z.T @ (h[:, None] * Z) + np.diag(np.append(np.full(20, 0.01), 0.0))
+            d, count, _ = kernels.dense_conjugate_gradients(X + shift, h, True, 0.01, g, 1 / np.diag(M), 1e-8, 200, 1)
+            np.testing.assert_allclose(M @ d, g, atol=1e-5)
+            counts.append(count)
+        assert counts[1] <= counts[0] + 2
+
+
+@BOTH
+@pytest.mark.parametrize("n", [3, 60, 20_000])
+def test_a_guess_of_the_hinge_bias_changes_nothing(kernels, n):
+    rng = np.random.default_rng(n)
+    u, y = rng.standard_normal(n), np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    c = rng.exponential(size=n) * (rng.random(n) < 0.9)
+    value, bias = kernels.hinge(u, y, c / c.sum(), True, 1)
+    for guess in (bias, bias + 0.03, bias - 0.049, bias + 1.0, -1e9, np.inf, np.nan):
+        again = kernels.hinge(u, y, c / c.sum(), True, 1, guess)
+        assert again == pytest.approx((value, bias), rel=1e-14)
+
+
+@BOTH
+def test_a_loose_search_ends_near_the_best_bias(kernels):
+    rng = np.random.default_rng(2)
+    r, s, c = rng.standard_normal(200), np.where(rng.random(200) < 0.3, 1.0, -1.0), np.full(200, 1 / 200)
+    logistic = (True, (0.0, 0.0, 0.0, 1.0), 0.0, r, s, c)
+    best = kernels.balance(*logistic, 3.0, 1)
+    loose = kernels.balance(*logistic, 3.0, 1, 0.5)
+    assert 0 < abs(loose - best) <= 0.1
+    assert kernels.balance(*logistic, loose, 1) == pytest.approx(best, rel=1e-12)
+
+
+def test_the_slopes_of_the_logistic_loss_reach_the_hyperplane_within_their_bounds():
+    X, y = text(600, 300)
+    problem = Problem(Logistic(y), X, L2(1e-2))
+    e = Examples.of(problem)
+    optimum = solve(problem, tol=1e-12).certificate.primal
+    t, w = np.full(600, 0.1), np.zeros(300)
+    e.sweeps(t, w, 0.0, 3, 0.0, seed=0)
+    for slopes in (t, np.full(600, 0.3), np.linspace(0.0, 1.0, 600)):
+        alpha, _ = e.on_plane(slopes, problem.A @ w, 0.0)
+        assert abs(float(y @ alpha)) <= 1e-15
+        assert (alpha >= 0).all()
+        assert (alpha <= problem.loss.c).all()
+    lost = [
+        optimum - problem.dual(a) for a in (e.on_plane(t, problem.A @ w, 0.0)[0], problem.loss.project(e.scalar.c * t))
+    ]
+    assert 0 < lost[0] <= 1.05 * lost[1], lost
