@@ -237,11 +237,13 @@ inline void bind_newton(nanobind::module_& m) {
     m.def(
         "excess",
         [](bool logistic, const Shape& shape, const Vector& r, const Vector& alpha, const Vector& c) {
-            check_length("alpha", alpha.size(), r.size());
+            const bool none = alpha.size() == 0;  // all 0
+            check_length("alpha", none ? r.size() : alpha.size(), r.size());
             check_length("c", c.size(), r.size());
             const nanobind::gil_scoped_release release;
-            return with_loss(logistic, shape,
-                             [&](const auto& loss) { return excess(loss, view(r), view(alpha), view(c)); });
+            return with_loss(logistic, shape, [&](const auto& loss) {
+                return none ? mean_loss(loss, view(r), view(c)) : excess(loss, view(r), view(alpha), view(c));
+            });
         },
         "logistic"_a, "shape"_a, "r"_a.noconvert(), "alpha"_a.noconvert(), "c"_a.noconvert());
     m.def(

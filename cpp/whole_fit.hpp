@@ -90,11 +90,8 @@ class Sweeping {
     bool run() {
         double enough = rules_.hope * tol_ * best_.fit.primal, last = best_.gap();
         while (done_ < rules_.most) {
-            CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_,
-                                    bias_);
             const double block = std::max(rules_.growth * done_, rules_.overhead);
-            const Sweeps now = ascent.run(std::max(rules_.first, static_cast<int>(block)), enough / p_.lam);
-            bias_ = ascent.bias();
+            const Sweeps now = sweep(std::max(rules_.first, static_cast<int>(block)), enough);
             const double excess = p_.lam * now.excess;
             const double rate = excess > 0 && excess < last ? std::log(last / excess) / now.count : 0.0;
             done_ += now.count;
@@ -116,6 +113,13 @@ class Sweeping {
     }
 
   private:
+    Sweeps sweep(int most, double enough) {
+        CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_, bias_);
+        const Sweeps found = ascent.run(most, enough / p_.lam);
+        bias_ = ascent.bias();
+        return found;
+    }
+
     bool newton_is_cheaper(double gap, double rate) const {
         const double digits = std::log10(std::max(gap, tol_) / tol_);
         const double newton = (3 + rules_.digits * digits) * rules_.step + rules_.overhead;

@@ -74,8 +74,8 @@ def bends(logistic: bool, shape: Shape, mu: float, r: Vector, c: Vector, threads
 
 
 def excess(logistic: bool, shape: Shape, r: Vector, alpha: Vector, c: Vector) -> float:
-    """Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i) for t = α/c."""
-    used = c > 0
+    """Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i) for t = α/c; an empty α is 0."""
+    used, alpha = c > 0, alpha if alpha.size else np.zeros(r.size)
     c, r, t = c[used], r[used], alpha[used] / c[used]
     if logistic:
         value, conjugate = np.logaddexp(0.0, r), xlogy(t, t) + xlog1py(1.0 - t, -t)

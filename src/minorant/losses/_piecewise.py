@@ -71,7 +71,8 @@ class PiecewiseQuadratic(Separable):
         if self.bias and self.tube:
             # |r| - ε rounds like ε, however small k is: bring α back to the hyperplane, as a change of b would.
             alpha = at.alpha
-            free = (alpha != 0.0) & (self._lower < alpha) & (alpha < self._upper)
+            lower, upper = self.bounds()
+            free = (alpha != 0.0) & (lower < alpha) & (alpha < upper)
             if (mass := float(self.c[free].sum())) > 0.0:
                 alpha[free] -= (float(alpha.sum()) / mass) * self.c[free]
         return at

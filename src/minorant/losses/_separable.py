@@ -15,6 +15,7 @@ high² times the weight of the smaller class for margins, where low = 0.
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,11 +28,14 @@ from minorant.losses.base import Loss, Smoothed, normalized_weights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from minorant.geometry import Geometry
+
     Vector = NDArray[np.float64]
 
 __all__ = ["EPS", "Separable", "on_plane"]
 
 EPS = float(np.finfo(np.float64).eps)
+_NONE = np.empty(0)  # slopes that are all 0
 _FEASIBLE = 1e-9  # relative violation of Q that still counts as rounding
 
 
@@ -55,16 +59,10 @@ class Separable(Loss):
         self.c = normalized_weights(sample_weight, self.y.size)
         self.bias, self.size, self.low, self.high = bias, self.y.size, low, high
         self.signs = None if margin is None else -self.y
-        self.direction = np.ones(self.size) if margin is None else -self.y
+        self.direction = np.ones(self.size) if self.signs is None else self.signs
         self.offset = self.y if margin is None else np.full(self.size, margin)
         self.used = self.c > 0
-        self._zeros = np.zeros(self.size)
         self._classes = 0.0, 0.0  # weights of the classes -1 and 1, where there is a bias
-        with np.errstate(over="ignore"):
-            # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
-            inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.used)
-            self.inverse_c = np.minimum(inverse, 1e300)
-        self.geometry = WeightedEuclidean(self.inverse_c)
         self.radius = 0.5 * max(-low, high) ** 2
         if bias and margin is not None:
             self._classes = float(self.c[self.y < 0].sum()), float(self.c[self.y > 0].sum())
@@ -77,10 +75,25 @@ class Separable(Loss):
             self.radius = high * high * smaller
         elif bias:
             self.radius = -0.5 * low * high
-        self._lower = np.multiply(low, self.c, out=np.zeros(self.size), where=self.used)
-        self._upper = np.multiply(high, self.c, out=np.zeros(self.size), where=self.used)
         self._last = 0.0  # the last bias, where the search for the next one starts
         self.forget()
+
+    @cached_property
+    def inverse_c(self) -> Vector:
+        """1/c; 0 for an example without weight, which has α_i = 0 everywhere."""
+        with np.errstate(over="ignore"):  # one of hardly any weight must not overflow
+            inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.used)
+        return np.minimum(inverse, 1e300)
+
+    @cached_property
+    def geometry(self) -> Geometry:  # type: ignore[override]
+        """d(α) = ½ Σ α_i²/c_i; made when asked for, since the solvers of linear models never do."""
+        return WeightedEuclidean(self.inverse_c)
+
+    def bounds(self) -> tuple[Vector, Vector]:
+        """c·low and c·high."""
+        lower, upper = (np.multiply(b, self.c, out=np.zeros(self.size), where=self.used) for b in (self.low, self.high))
+        return lower, upper
 
     @abstractmethod
     def phi(self, r: Vector) -> Vector:
@@ -112,7 +125,7 @@ class Separable(Loss):
         f = self.scalar
         if f is None or not kernels.native:
             return kernels.dot(self.c, self.phi(r))
-        return kernels.excess(f.logistic, f.shape, r, self._zeros, self.c)
+        return kernels.excess(f.logistic, f.shape, r, _NONE, self.c)
 
     def _at_best_bias(self, u: Vector) -> tuple[float, Vector]:
         f = self.scalar
@@ -142,11 +155,18 @@ class Separable(Loss):
         box, plane = span * float(self.c.max()), span
         if span == np.inf:  # then rounding is relative to α itself
             box, plane = float(np.abs(alpha).max()), float(np.abs(alpha).sum())
-        outside = max(float((alpha - self._upper).max()), float((self._lower - alpha).max()))
+        outside = max(self._beyond(alpha, self.high, 1.0), self._beyond(alpha, self.low, -1.0))
         off_plane = abs(kernels.dot(self.direction, alpha)) if self.bias else 0.0
         if outside > _FEASIBLE * box or off_plane > _FEASIBLE * plane:
             return np.inf
         return kernels.dot(self.offset, alpha) + self._mean_conjugate(alpha)
+
+    def _beyond(self, alpha: Vector, bound: float, side: float) -> float:
+        """How far α is outside of c times that bound, the upper one for side 1, the lower one for -1."""
+        if np.isinf(bound):
+            free = alpha[~self.used]
+            return float(np.abs(free).max(initial=0.0))
+        return float((side * (alpha - bound * self.c)).max())
 
     def _mean_conjugate(self, alpha: Vector) -> float:
         """Σ c_i φ*(α_i/c_i)."""
@@ -154,14 +174,16 @@ class Separable(Loss):
 
     def slopes(self, alpha: Vector) -> Vector:
         """t = α/c, rounded into [low, high]; 0 for examples without weight."""
-        return np.asarray(np.clip(self.geometry.gradient(alpha), self.low, self.high))
+        t = np.divide(alpha, self.c, out=np.zeros(self.size), where=self.used)
+        return np.clip(t, self.low, self.high, out=t)
 
     def project(self, alpha: Vector) -> Vector:
-        inside = np.clip(alpha, self._lower, self._upper)
+        lower, upper = self.bounds()
+        inside = np.clip(alpha, lower, upper)
         if not self.bias or on_plane(self.direction, inside):
             return inside
         ones = np.ones(self.size)
-        x, _, _ = kernels.box_plane(alpha, self._lower, self._upper, self.direction * self.used, 0.0, ones)
+        x, _, _ = kernels.box_plane(alpha, lower, upper, self.direction * self.used, 0.0, ones)
         return x
 
     def start(self) -> Vector:

@@ -14,6 +14,7 @@ With `prox_weights` t the widths are mu·t_i instead, and d(α) = ½ Σ t_i α_i
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,8 @@ from minorant.losses.scalar import Scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from minorant.geometry import Geometry
 
     Vector = NDArray[np.float64]
 
@@ -62,20 +65,24 @@ class Hinge(Loss):
             )
         self.bias = bias
         self.size = self.y.size
-        self.signs = -self.y
+        self.signs: Vector = -self.y
         self.radius = min(positive, negative) if bias else 0.5
-        with np.errstate(over="ignore"):
-            # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
-            inverse = np.divide(1.0, self.c, out=np.zeros(self.size), where=self.c > 0)
-            self.geometry = WeightedEuclidean(np.minimum(inverse, 1e300))
         self._widths: Vector | None = None
         if prox_weights is not None:
             self._widths = self._checked(prox_weights)
-            self.geometry = WeightedEuclidean(np.minimum(self._widths * self.geometry.b, 1e300))
             self.radius = self._radius(self._widths)
         self._threads = threads
         self._guess = 0.0  # where the search for the smoothed bias starts: the last one found
         self._last = np.nan  # the same for the exact one
+
+    @cached_property
+    def geometry(self) -> Geometry:  # type: ignore[override]
+        """d(α) = ½ Σ t_i α_i²/c_i; made when asked for, since the solvers of linear models never do."""
+        widths = 1.0 if self._widths is None else self._widths
+        with np.errstate(over="ignore"):
+            # An example without weight has α_i = 0 everywhere; one of hardly any weight must not overflow.
+            inverse = np.divide(widths, self.c, out=np.zeros(self.size), where=self.c > 0)
+        return WeightedEuclidean(np.minimum(inverse, 1e300))
 
     def _checked(self, prox_weights: ArrayLike) -> Vector:
         t = np.ascontiguousarray(prox_weights, dtype=np.float64)
@@ -99,7 +106,7 @@ class Hinge(Loss):
 
     @property
     def scalar(self) -> Scalar:
-        return Scalar(self.c, np.full(self.size, -1.0), -self.y, self.bias)
+        return Scalar(self.c, np.full(self.size, -1.0), self.signs, self.bias)
 
     def value(self, u: Vector) -> float:
         return self._exact(u)[0]

@@ -192,7 +192,9 @@ class Examples:
 
     def t(self, alpha: Vector) -> Vector:
         """The slopes of a dual point."""
-        return np.clip(self.problem.loss.geometry.gradient(alpha), *self.scalar.shape[2:])
+        f = self.scalar
+        t = np.divide(alpha, f.c, out=np.zeros(self.n), where=f.c > 0)
+        return np.clip(t, *f.shape[2:], out=t)
 
     def sweeps(
         self, t: Vector, w: Vector, bias: float, most: int, enough: float, seed: int
