@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["direct_cost", "newton", "step_by_step"]
 
 _SHRINK = 0.6  # of mu, when the center moves
+_WIDE = 1.25  # beside 1, the r of margins at rest: with a bias one class has more, and would be beyond its corner
 _SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
 _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter than this: mu grows, corners are too sharp
 
@@ -62,7 +63,7 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     rules = (_SHRINK, _SETTLED, _SHORT, _GROWTH, e.unit, _PATIENCE)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
-        _, steps, products = e.matrix.newton(*problem, *point, rules, begin, 0.98 * tol, best.primal, _BUDGET)
+        _, steps, products = e.matrix.newton(*problem, *point, rules, begin, 0.995 * tol, best.primal, _BUDGET)
         begin = False
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
@@ -74,7 +75,10 @@ def _smoothing(e: Examples, best: Best) -> tuple[float, Vector | None]:
     """The first mu and center; the logistic loss never needs any."""
     if e.scalar.logistic:
         return 0.0, None
-    return 0.0 if e.scalar.smooth else e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
+    if e.scalar.smooth:
+        return 0.0, e.t(best.alpha)
+    at_rest = e.scalar.bias and not best.alpha.any()
+    return (_WIDE if at_rest else 1.0) * e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
 
 
 def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
