@@ -114,8 +114,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         "_whole_fit",
         [rows](const X&... x, std::size_t columns, const Vector& y, const Vector& c, bool logistic,
                const Shape& shape, double offset, double lam, bool bias, const Sparing& sweeps,
-               const Pacing& pacing, const Rules& newton, double iterations, double tol, double budget,
-               int threads) {
+               const Pacing& pacing, const Rules& newton, double wide, double iterations, double tol,
+               double budget, int threads) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();
             check_length("y", y.size(), examples.size());
@@ -127,14 +127,15 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
                     const Classifier problem(examples, loss, view(y), view(c), offset, lam, bias, threads);
                     return whole_fit(problem, std::make_from_tuple<SweepRules>(sweeps),
                                      std::make_from_tuple<BiasRules>(pacing),
-                                     std::make_from_tuple<NewtonRules>(newton), iterations, tol, budget, out,
-                                     std::span(alpha.data(), alpha.size()));
+                                     std::make_from_tuple<NewtonRules>(newton), wide, iterations, tol, budget,
+                                     out, std::span(alpha.data(), alpha.size()));
                 });
             });
             return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.products);
         },
         "columns"_a, "y"_a.noconvert(), "c"_a.noconvert(), "logistic"_a, "shape"_a, "offset"_a, "lam"_a,
-        "bias"_a, "sweeps"_a, "pacing"_a, "newton"_a, "iterations"_a, "tol"_a, "budget"_a, "threads"_a);
+        "bias"_a, "sweeps"_a, "pacing"_a, "newton"_a, "wide"_a, "iterations"_a, "tol"_a, "budget"_a,
+        "threads"_a);
     define(
         "_row_products",
         [rows](const X&... x, std::size_t columns) {

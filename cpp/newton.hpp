@@ -168,9 +168,8 @@ class Newton {
 
     // How far the bias is from the best one, to first order.
     void lean() {
-        off_ = row_dot(p_.sign.data(), at_.alpha.data(), n_);
-        total_ = 0;
-        for (std::size_t i = 0; i < n_; ++i) total_ += at_.h[i];
+        const auto sums = leaning_sums(p_.sign.data(), at_.alpha.data(), at_.h.data(), n_);
+        off_ = sums[0], total_ = sums[1];
         tilt_ = off_ == 0 ? 0.0 : off_ / total_;
     }
 
@@ -185,7 +184,8 @@ class Newton {
     }
 
     void project_back() {
-        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * at_.alpha[i] - tilt_ * at_.h[i];
+        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * at_.alpha[i];
+        for (std::size_t i = 0; tilt_ != 0 && i < n_; ++i) signed_[i] -= tilt_ * at_.h[i];
         adjoint(X_, signed_, at_.dual_image, p_.threads);
         ++products_;
     }
@@ -255,7 +255,7 @@ class Newton {
         const double lift = p_.bias ? d.back() - tilt_ : 0.0;
         const std::span<const double> move(d.data(), columns);
         product(X_, move, signed_, p_.threads);
-        double slope = 0, bend = 0, start = 0, leaning = 0;  // the last two of all of J
+        double slope = 0, bend = 0, start = 0;  // the last of all of J
         for (std::size_t j = 0; j < columns; ++j) {
             slope += at_.w[j] * d[j], bend += d[j] * d[j];
             start += gradient_[j] * d[j];
@@ -263,11 +263,11 @@ class Newton {
         for (std::size_t i = 0; i < n_; ++i) {
             signed_[i] *= p_.sign[i];
             change_[i] = signed_[i] + lift * p_.sign[i];
-            leaning += at_.h[i] * p_.sign[i] * change_[i];
         }
+        if (tilt_ != 0) start += tilt_ * leaning_along(at_.h.data(), p_.sign.data(), change_.data(), n_);
         Line line(loss_, at_.mu, shifted(), change_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads,
                   {at_.alpha, at_.h});
-        const double tau = along(line, start + tilt_ * leaning, 0.05);
+        const double tau = along(line, start, 0.05);
         if ((known_ = line.keeps(tau)) && p_.bias) lean();
         for (std::size_t j = 0; j < columns; ++j) at_.w[j] += tau * d[j];
         for (std::size_t i = 0; i < n_; ++i) at_.image[i] += tau * signed_[i];

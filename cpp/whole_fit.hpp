@@ -207,34 +207,36 @@ class Sweeping {
 
 template <class Rows, class Loss>
 void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonRules& rules,
-                       double iterations, double tol, double budget) {
+                       double wide, double iterations, double tol, double budget) {
     constexpr bool logistic = std::is_same_v<Loss, Logistic>;
     const std::size_t n = p.y.size();
     std::vector<double> w(best.w.begin(), best.w.end()), image = best.image, alpha(n), v(w.size()), h(n),
                                                          center(logistic ? 0 : n);
     if (!logistic) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);
-    const double mu = has_corners(p.loss) ? std::min(1.0, std::sqrt(best.relative_gap())) : 0.0;
+    const bool at_rest = p.bias && best.fit.dual == 0;
+    const double size = (at_rest ? wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
+    const double mu = has_corners(p.loss) ? size : 0.0;
     NewtonPoint at{w, image, alpha, v, h, center, mu, best.fit.bias, iterations};
     const NewtonProblem problem{p.c, p.offset, p.sign, p.lam, p.bias, p.threads};
     Newton newton(p.X, p.loss, problem, rules, at);
     const int before = best.fit.products;
     for (int looks = 1;; ++looks) {
         const double before_it = best.fit.primal;
-        const NewtonSteps done = newton.run(looks == 1, 0.98 * tol, before_it, budget);
+        const NewtonSteps done = newton.run(looks == 1, 0.995 * tol, before_it, budget);
         best.offer(w, image, at.bias);
         if (p.feasible(alpha, h)) {
             p.dual_image(alpha, v);
             best.offer_dual(alpha, v);
         }
         best.fit.products = before + done.products + looks;
-        if (best.certified() || !(done.gap <= tol * before_it) || done.gap <= 0.98 * tol * best.fit.primal)
+        if (best.certified() || !(done.gap <= tol * before_it) || done.gap <= 0.995 * tol * best.fit.primal)
             return;
     }
 }
 
 template <class Rows, class Loss>
 WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, const BiasRules& pacing,
-                   const NewtonRules& newton, double iterations, double tol, double budget,
+                   const NewtonRules& newton, double wide, double iterations, double tol, double budget,
                    std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
     bool newton_now = true;
@@ -246,7 +248,7 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
         if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
             newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
     }
-    if (newton_now) newton_to_the_end(p, best, newton, iterations, tol, budget);
+    if (newton_now) newton_to_the_end(p, best, newton, wide, iterations, tol, budget);
     return best.fit;
 }
 

@@ -18,7 +18,7 @@ from minorant.driver import Progress, Result
 from minorant.operators import RowMatrix
 from minorant.solvers.examples import PACING
 from minorant.solvers.linear import sweep_rules
-from minorant.solvers.newton import ITERATIONS, rules
+from minorant.solvers.newton import ITERATIONS, WIDE, rules
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def whole_fit(A: LinearMap, y: Vector, c: Vector | None, like: Scalar, lam: floa
     began = perf_counter()
     loss = (like.logistic, like.shape, float(like.offset[0]))
     w, alpha, primal, dual, bias, products = A.whole_fit(
-        y, c, *loss, lam, like.bias, sweeps, PACING, rules(1.0), ITERATIONS, tol, _BUDGET
+        y, c, *loss, lam, like.bias, sweeps, PACING, rules(1.0), WIDE, ITERATIONS, tol, _BUDGET
     )
     if not 0 <= primal < inf or not dual > -inf:
         return None

@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["ITERATIONS", "Outline", "direct_cost", "newton", "rules", "step_by_step"]
+__all__ = ["ITERATIONS", "WIDE", "Outline", "direct_cost", "newton", "rules", "step_by_step"]
 
 _SHRINK = 0.6  # of mu, when the center moves
+WIDE = 1.25  # beside 1, the r of margins at rest: with a bias one class has more, and would be beyond its corner
 _SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
 _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter than this: mu grows, corners are too sharp
 
@@ -63,7 +64,7 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
-        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, 0.98 * tol, best.primal, _BUDGET)
+        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, 0.995 * tol, best.primal, _BUDGET)
         begin = False
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
@@ -80,7 +81,10 @@ def _smoothing(e: Examples, best: Best) -> tuple[float, Vector | None]:
     """The first mu and center; the logistic loss never needs any."""
     if e.scalar.logistic:
         return 0.0, None
-    return 0.0 if e.scalar.smooth else e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
+    if e.scalar.smooth:
+        return 0.0, e.t(best.alpha)
+    at_rest = e.scalar.bias and not best.alpha.any()
+    return (WIDE if at_rest else 1.0) * e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
 
 
 def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
