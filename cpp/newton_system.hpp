@@ -170,25 +170,34 @@ void solve_directly(const Rows& X, std::span<const double> h, bool bordered, dou
     solve_by_columns(X, h, rows, bordered, lam, g, threads);
 }
 
+template <class V, class I, class P>
+void curved_block(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                  bool bordered, std::span<const double> v, double* sum) {
+    double border = 0;
+    for (const std::uint32_t i : rows) {
+        const double image = h[i] * (X.dot(i, v.data()) + (bordered ? v.back() : 0.0));
+        X.add(i, image, sum);
+        border += image;
+    }
+    if (bordered) sum[v.size() - 1] = border;
+}
+template <class V>
+void curved_block(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                  bool bordered, std::span<const double> v, double* sum) {
+    add_curved(X.X.data.data(), X.X.columns, rows, h.data(), bordered, v.data(), sum);
+}
+
 // out = Zᵀ H Z v: each row is read once, for both products.
 template <class Rows>
 void curved(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
             std::span<const double> v, std::span<double> out, int threads) {
-    const std::size_t size = v.size();
     const double share =
         static_cast<double>(rows.size()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
     const double volume = share * static_cast<double>(X.volume());
-    const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), size);
+    const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), v.size());
     sum_partials(blocks, out, threads, 4.0 * volume, [&](std::size_t block, double* sum) {
-        const std::size_t last = rows.size() * (block + 1) / blocks;
-        double border = 0;
-        for (std::size_t k = rows.size() * block / blocks; k < last; ++k) {
-            const std::size_t i = rows[k];
-            const double image = h[i] * (X.dot(i, v.data()) + (bordered ? v[size - 1] : 0.0));
-            X.add(i, image, sum);
-            border += image;
-        }
-        if (bordered) sum[size - 1] = border;
+        const std::size_t first = rows.size() * block / blocks, last = rows.size() * (block + 1) / blocks;
+        curved_block(X, h, rows.subspan(first, last - first), bordered, v, sum);
     });
 }
 

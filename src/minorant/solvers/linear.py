@@ -3,8 +3,9 @@
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
 to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). Others begin with
 Newton's method where its systems are small, unless there is so little curvature (a small C) that the examples hardly
-depend on each other. For the rest, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data
-often all that is needed.
+depend on each other. In dense data all of them do, and the sweeps that are needed grow with the curvature: there
+Newton's method comes first wherever it costs less than so many. For the rest, sweeps of dual coordinate ascent are the
+cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners). Costs are those of a typical machine, not of the one at hand: the same data always
@@ -36,6 +37,7 @@ _BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign
 _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
 _SOON, _EASY = 24.0, 12.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
+_HARD = 20.0  # sweeps for each unit of curvature, where data are dense
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
@@ -60,7 +62,8 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
 
 
 def _newton_at_once(e: Examples) -> bool:
-    return _newton(e, 1.0, 1e-3) <= (_EASY if e.bend < 0.3 else _SOON) * _sweep(e)
+    worth = max(_EASY, _HARD * e.bend) if _dense(e) else _EASY if e.bend < 0.3 else _SOON
+    return _newton(e, 1.0, 1e-3) <= worth * _sweep(e)
 
 
 def dual_coordinates(
@@ -115,9 +118,10 @@ def _sweep(e: Examples) -> float:
 def _newton(e: Examples, gap: float, tol: float) -> float:
     """The same of Newton's method."""
     f = e.scalar
-    a_value, a_product = (0.5, 0.1) if _dense(e) else (0.8, 0.45)
-    iterations = 40.0 if f.logistic else 400.0  # of conjugate gradients: bends that jump make them slow,
-    digits = 1.0 if f.smooth else 3.0  # and corners make digits hard to come by
+    a_value, a_product = (0.4, 0.17) if _dense(e) else (0.8, 0.45)
+    # of conjugate gradients: bends that jump make them slow, unless rows have all columns and so depend on each other
+    iterations = (15.0 if f.logistic else 40.0) if _dense(e) else 40.0 if f.logistic else 400.0
+    digits = 1.0 if f.smooth else 3.0  # corners make digits hard to come by
     band = e.n // 4 if e.n > 4 * e.p and not f.smooth else e.n  # few examples are at a corner, unless columns abound
     system = min(
         a_product * direct_cost(e, band),
