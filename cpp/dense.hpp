@@ -120,6 +120,14 @@ MINORANT_CLONES inline void add_curved(const double* X, std::size_t columns,
     curve_rows(X, columns, rows, h, bordered, v, sum);
 }
 
+// sum += h x², entry by entry
+MINORANT_CLONES inline void add_squared(const float* x, double h, double* sum, std::size_t n) {
+    for (std::size_t j = 0; j < n; ++j) sum[j] += h * (static_cast<double>(x[j]) * x[j]);
+}
+MINORANT_CLONES inline void add_squared(const double* x, double h, double* sum, std::size_t n) {
+    for (std::size_t j = 0; j < n; ++j) sum[j] += h * (x[j] * x[j]);
+}
+
 // f(first, last) for blocks of rows
 template <class V, class F>
 void for_row_blocks(const Dense<V>& X, int threads, F&& f) {

@@ -75,8 +75,7 @@ void add_squares(const CsrRows<V, I, P>& rows, std::size_t i, double h, double* 
 }
 template <class V>
 void add_squares(const DenseRows<V>& rows, std::size_t i, double h, double* out) {
-    const V* x = rows.X.row(i);
-    for (std::size_t j = 0; j < rows.X.columns; ++j) out[j] += h * (static_cast<double>(x[j]) * x[j]);
+    add_squared(rows.X.row(i), h, out, rows.X.columns);
 }
 
 // What an operation of a Cholesky step costs, in tiles or not, to one of conjugate gradients.

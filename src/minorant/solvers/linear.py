@@ -62,7 +62,7 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
 
 
 def _newton_at_once(e: Examples) -> bool:
-    worth = max(_EASY, _HARD * e.bend) if _dense(e) else _EASY if e.bend < 0.3 else _SOON
+    worth = max(_EASY if e.bend < 0.3 else _SOON, _HARD * e.bend * _dense(e))
     return _newton(e, 1.0, 1e-3) <= worth * _sweep(e)
 
 
