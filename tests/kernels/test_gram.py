@@ -11,7 +11,7 @@ SIZES = (1, 7, 15, 16, 17, 33, 130)
 
 
 def solved(X, h, bordered, lam, g):
-    """d, and how much of g the matrix has: the measure of what rounding may do."""
+    """d with (λ I + Zᵀ H Z) d = g, no λ for the border."""
     X = X.astype(float)
     Z = np.hstack([X, np.ones((X.shape[0], 1))]) if bordered else X
     M = Z.T @ (h[:, None] * Z) + lam * np.diag(np.append(np.ones(X.shape[1]), np.zeros(int(bordered))))
