@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <span>
 
 #include "csr.hpp"
@@ -87,6 +88,44 @@ MINORANT_CLONES inline void row_dots(const float* X, const double* w, std::size_
 MINORANT_CLONES inline void row_dots(const double* X, const double* w, std::size_t rows, std::size_t columns,
                                      double* out) {
     for (std::size_t i = 0; i < rows; ++i) out[i] = dot(X + i * columns, w, columns);
+}
+
+// sum += Σ h_i z_i ⟨z_i, v⟩ over those rows z_i = (x_i, 1), or x_i if not bordered
+template <class V>
+MINORANT_INLINE void curve_rows(const V* X, std::size_t columns, std::span<const std::uint32_t> rows,
+                                const double* h, bool bordered, const double* v, double* sum) {
+    const double lift = bordered ? v[columns] : 0.0;
+    double border = 0;
+    for (std::size_t k = 0; k < rows.size(); k += 4) {
+        std::array<const V*, 4> x;
+        std::array<double, 4> scale{};
+        for (std::size_t r = 0; r < 4; ++r) {
+            const bool there = k + r < rows.size();
+            x[r] = X + rows[there ? k + r : k] * columns;
+            if (there) scale[r] = h[rows[k + r]] * (dot(x[r], v, columns) + lift);
+            border += scale[r];
+        }
+        add_four(x, scale, sum, columns);
+    }
+    if (bordered) sum[columns] += border;
+}
+MINORANT_CLONES inline void add_curved(const float* X, std::size_t columns,
+                                       std::span<const std::uint32_t> rows, const double* h, bool bordered,
+                                       const double* v, double* sum) {
+    curve_rows(X, columns, rows, h, bordered, v, sum);
+}
+MINORANT_CLONES inline void add_curved(const double* X, std::size_t columns,
+                                       std::span<const std::uint32_t> rows, const double* h, bool bordered,
+                                       const double* v, double* sum) {
+    curve_rows(X, columns, rows, h, bordered, v, sum);
+}
+
+// sum += h x², entry by entry
+MINORANT_CLONES inline void add_squared(const float* x, double h, double* sum, std::size_t n) {
+    for (std::size_t j = 0; j < n; ++j) sum[j] += h * (static_cast<double>(x[j]) * x[j]);
+}
+MINORANT_CLONES inline void add_squared(const double* x, double h, double* sum, std::size_t n) {
+    for (std::size_t j = 0; j < n; ++j) sum[j] += h * (x[j] * x[j]);
 }
 
 // f(first, last) for blocks of rows

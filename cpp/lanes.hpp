@@ -7,11 +7,13 @@
 
 // A function so marked exists twice, for AVX2 and for the baseline, and the loader picks (too early for the
 // thread sanitizer). It must not be a template. One with much to compute for each value it reads, such as
-// exponentials, gains from a third one for AVX-512; others lose.
+// exponentials, gains from a third one for AVX-512; others lose. MINORANT_VERSION marks one of several
+// functions of the same name, written for one vector unit each.
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
     !defined(__SANITIZE_THREAD__)
 #define MINORANT_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #define MINORANT_WIDE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define MINORANT_VERSION(unit) __attribute__((target(unit)))
 #else
 #define MINORANT_CLONES
 #define MINORANT_WIDE_CLONES

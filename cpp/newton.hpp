@@ -75,15 +75,25 @@ void add_squares(const CsrRows<V, I, P>& rows, std::size_t i, double h, double* 
 }
 template <class V>
 void add_squares(const DenseRows<V>& rows, std::size_t i, double h, double* out) {
-    const V* x = rows.X.row(i);
-    for (std::size_t j = 0; j < rows.X.columns; ++j) out[j] += h * (static_cast<double>(x[j]) * x[j]);
+    add_squared(rows.X.row(i), h, out, rows.X.columns);
 }
 
-// Operations of a Cholesky step for that many examples; infinite where the matrix would be too large.
-inline double direct_cost(double band, double row, double columns) {
+// What an operation of a Cholesky step costs, in tiles or not, to one of conjugate gradients.
+template <class V, class I, class P>
+constexpr double product_cost(const CsrRows<V, I, P>&) {
+    return 1.0;
+}
+template <class V>
+constexpr double product_cost(const DenseRows<V>&) {
+    return 0.3;
+}
+
+// A Cholesky step for that many examples in operations; infinite where the matrix would be too large.
+template <class Rows>
+double direct_cost(const Rows& X, double band, double row, double columns) {
     const double size = std::min(columns, band);
     if (size > 4000) return std::numeric_limits<double>::infinity();
-    return band * row * std::min(row + 1, size) + size * size * size / 6;
+    return product_cost(X) * (band * row * std::min(row + 1, size) + size * size * size / 6);
 }
 
 template <class Rows, class Loss>
@@ -283,7 +293,7 @@ class Newton {
         const double band = static_cast<double>(rows.size());
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
-        const double direct = direct_cost(band, volume / n, columns);
+        const double direct = direct_cost(X_, band, volume / n, columns);
         const double iteration = 4 * band / n * volume + 10 * columns;
         if (direct <= at_.iterations * iteration) {
             spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;

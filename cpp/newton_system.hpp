@@ -11,9 +11,11 @@
 #include <span>
 #include <vector>
 
+#include "cholesky.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
 #include "dual_coordinate.hpp"
+#include "gram.hpp"
 #include "parallel.hpp"
 
 namespace minorant {
@@ -48,52 +50,21 @@ void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool borde
     if (bordered) border[size - 1] += h;
 }
 
-MINORANT_CLONES inline void add_outer_rows(const double* x, const double* scale, std::size_t count,
-                                           std::size_t size, double* out) {
-    for (std::size_t j = 0; j < size; ++j) {
-        double* row = out + j * size;
-        std::size_t r = 0;
-        for (; r + 4 <= count; r += 4) {
-            const double* z = x + r * size;
-            const double a = scale[r] * z[j], b = scale[r + 1] * z[size + j],
-                         c = scale[r + 2] * z[2 * size + j], d = scale[r + 3] * z[3 * size + j];
-            for (std::size_t k = 0; k <= j; ++k)
-                row[k] += (a * z[k] + b * z[size + k]) + (c * z[2 * size + k] + d * z[3 * size + k]);
-        }
-        for (; r < count; ++r) {
-            const double* z = x + r * size;
-            const double a = scale[r] * z[j];
-            for (std::size_t k = 0; k <= j; ++k) row[k] += a * z[k];
-        }
-    }
-}
-
 template <class V, class I, class P>
 void gram_block(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
                 bool bordered, double* out, std::size_t size) {
     for (const std::uint32_t i : rows) add_outer(X, i, h[i], bordered, out, size);
 }
-
 template <class V>
 void gram_block(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
                 bool bordered, double* out, std::size_t size) {
-    constexpr std::size_t kRows = 16;
-    std::vector<double> x(kRows * size), scale(kRows);
-    for (std::size_t begin = 0; begin < rows.size(); begin += kRows) {
-        const std::size_t count = std::min(kRows, rows.size() - begin);
-        for (std::size_t r = 0; r < count; ++r) {
-            const V* row = X.X.row(rows[begin + r]);
-            std::copy(row, row + X.X.columns, x.data() + r * size);
-            if (bordered) x[(r + 1) * size - 1] = 1;
-            scale[r] = h[rows[begin + r]];
-        }
-        add_outer_rows(x.data(), scale.data(), count, size, out);
-    }
+    add_gram(X.X, h, rows, bordered, 0, size, out, size);
 }
 
+// Threads share the examples, each block of them with a matrix of its own,
 template <class Rows>
-void gram(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
-          std::size_t size, std::span<double> out, int threads) {
+void gram_in_blocks(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                    bool bordered, std::size_t size, std::span<double> out, int threads) {
     const double each =
         static_cast<double>(X.volume()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
     const std::size_t blocks = std::clamp<std::size_t>(rows.size() / (4 * size), 1, 8);
@@ -104,33 +75,21 @@ void gram(const Rows& X, std::span<const double> h, std::span<const std::uint32_
                      gram_block(X, h, rows.subspan(first, last - first), bordered, sum, size);
                  });
 }
-
-// Overwrites the lower triangle of a positive semidefinite M with its Cholesky factor. A pivot that is
-// rounding alone becomes 0: it belongs to a direction without curvature, in which no solution moves.
-inline void factorize(double* M, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) {
-        double* row = M + i * size;
-        for (std::size_t j = 0; j < i; ++j) {
-            const double pivot = M[j * size + j];
-            row[j] = pivot > 0 ? (row[j] - row_dot(row, M + j * size, j)) / pivot : 0.0;
-        }
-        const double left = row[i] - row_dot(row, row, i);
-        row[i] = left > 1e-14 * row[i] ? std::sqrt(left) : 0.0;
-    }
+template <class V, class I, class P>
+void gram(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+          bool bordered, std::size_t size, std::span<double> out, int threads) {
+    gram_in_blocks(X, h, rows, bordered, size, out, threads);
 }
-
-// Overwrites g with the solution of L Lᵀ d = g.
-inline void substitute(const double* L, std::span<double> g) {
-    const std::size_t size = g.size();
-    for (std::size_t i = 0; i < size; ++i) {
-        const double* row = L + i * size;
-        g[i] = row[i] > 0 ? (g[i] - row_dot(row, g.data(), i)) / row[i] : 0.0;
-    }
-    for (std::size_t i = size; i-- > 0;) {
-        const double* row = L + i * size;
-        g[i] = row[i] > 0 ? g[i] / row[i] : 0.0;
-        for (std::size_t j = 0; j < i; ++j) g[j] -= row[j] * g[i];
-    }
+// or the rows of the matrix, where it is dense and large.
+template <class V>
+void gram(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+          bool bordered, std::size_t size, std::span<double> out, int threads) {
+    if (size < 128) return gram_in_blocks(X, h, rows, bordered, size, out, threads);
+    const double work = 0.1 * static_cast<double>(size * size) * static_cast<double>(rows.size());
+    std::fill(out.begin(), out.end(), 0.0);
+    for_strips(size, threads, work, [&](std::size_t first, std::size_t last) {
+        add_gram(X.X, h, rows, bordered, first, last, out.data(), size);
+    });
 }
 
 // ⟨x_k, x_l⟩ for those rows, lower triangle.
@@ -143,6 +102,13 @@ std::vector<double> row_products(const Rows& X, std::span<const std::uint32_t> r
         for (std::size_t l = 0; l <= k; ++l) M[k * size + l] = X.dot(rows[l], row.data());
         X.add(rows[k], -1.0, row.data());
     }
+    return M;
+}
+
+template <class V>
+std::vector<double> row_products(const DenseRows<V>& X, std::span<const std::uint32_t> rows, std::size_t) {
+    std::vector<double> M(rows.size() * rows.size());
+    row_products(X.X, rows, M);
     return M;
 }
 
@@ -170,9 +136,9 @@ void solve_by_examples(const Rows& X, std::span<const double> h, std::span<const
         q[k] = X.dot(rows[k], g.data()) / lam;
     }
     factorize(M.data(), size);
-    substitute(M.data(), q);
+    substitute(M.data(), q.data(), size);
     if (bordered) {
-        substitute(M.data(), ones);
+        substitute(M.data(), ones.data(), size);
         double total = 0, sum = 0;
         for (std::size_t k = 0; k < size; ++k) total += ones[k], sum += q[k];
         const double bias = total > 0 ? (g[columns] - sum) / total : 0.0;
@@ -191,8 +157,8 @@ void solve_by_columns(const Rows& X, std::span<const double> h, std::span<const 
     const auto M = std::make_unique_for_overwrite<double[]>(size * size);
     gram(X, h, rows, bordered, size, std::span(M.get(), size * size), threads);
     for (std::size_t j = 0; j + (bordered ? 1 : 0) < size; ++j) M[j * size + j] += lam;
-    factorize(M.get(), size);
-    substitute(M.get(), g);
+    factorize(M.get(), size, threads);
+    substitute(M.get(), g.data(), size);
 }
 
 // The one or the other, whichever is smaller.
@@ -204,25 +170,34 @@ void solve_directly(const Rows& X, std::span<const double> h, bool bordered, dou
     solve_by_columns(X, h, rows, bordered, lam, g, threads);
 }
 
+template <class V, class I, class P>
+void curved_block(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                  bool bordered, std::span<const double> v, double* sum) {
+    double border = 0;
+    for (const std::uint32_t i : rows) {
+        const double image = h[i] * (X.dot(i, v.data()) + (bordered ? v.back() : 0.0));
+        X.add(i, image, sum);
+        border += image;
+    }
+    if (bordered) sum[v.size() - 1] = border;
+}
+template <class V>
+void curved_block(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                  bool bordered, std::span<const double> v, double* sum) {
+    add_curved(X.X.data.data(), X.X.columns, rows, h.data(), bordered, v.data(), sum);
+}
+
 // out = Zᵀ H Z v: each row is read once, for both products.
 template <class Rows>
 void curved(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
             std::span<const double> v, std::span<double> out, int threads) {
-    const std::size_t size = v.size();
     const double share =
         static_cast<double>(rows.size()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
     const double volume = share * static_cast<double>(X.volume());
-    const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), size);
+    const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), v.size());
     sum_partials(blocks, out, threads, 4.0 * volume, [&](std::size_t block, double* sum) {
-        const std::size_t last = rows.size() * (block + 1) / blocks;
-        double border = 0;
-        for (std::size_t k = rows.size() * block / blocks; k < last; ++k) {
-            const std::size_t i = rows[k];
-            const double image = h[i] * (X.dot(i, v.data()) + (bordered ? v[size - 1] : 0.0));
-            X.add(i, image, sum);
-            border += image;
-        }
-        if (bordered) sum[size - 1] = border;
+        const std::size_t first = rows.size() * block / blocks, last = rows.size() * (block + 1) / blocks;
+        curved_block(X, h, rows.subspan(first, last - first), bordered, v, sum);
     });
 }
 

@@ -3,8 +3,9 @@
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
 to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). Others begin with
 Newton's method where its systems are small, unless there is so little curvature (a small C) that the examples hardly
-depend on each other. For the rest, sweeps of dual coordinate ascent are the cheapest start, and on wide sparse data
-often all that is needed.
+depend on each other. In dense data all of them do, and the sweeps that are needed grow with the curvature: there
+Newton's method comes first wherever it costs less than so many. For the rest, sweeps of dual coordinate ascent are the
+cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners). Costs are those of a typical machine, not of the one at hand: the same data always
@@ -42,6 +43,7 @@ _TINY = 4e5  # operations of a Newton step that nothing is worth saving
 _SOON, _EASY = 24.0, 12.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
 _CALLS = 5e5  # what a fit in one call saves
 _SHORT = 4e6  # nanoseconds of a sweep, for a fit in one call
+_HARD = 20.0  # sweeps for each unit of curvature, where data are dense
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
@@ -73,7 +75,11 @@ def sweep_rules(e: Outline) -> SweepRules | None:
     if few_rows(e) and not _tiny(e):
         return None
     at_once = _newton(e, 1.0, 1e-3)
-    curved = 0.0 if _tiny(e) or at_once <= _EASY * a_sweep + _CALLS else 0.3 if at_once <= _SOON * a_sweep else inf
+    curved = 0.3 if at_once <= _SOON * a_sweep else inf
+    if _dense(e):
+        curved = min(curved, at_once / (_HARD * a_sweep))
+    if _tiny(e) or at_once <= _EASY * a_sweep + _CALLS:
+        curved = 0.0
     if curved > 0 and a_sweep > _SHORT:
         return None
     step, digits = _newton_step(e) / a_sweep, _digits(e)
@@ -87,7 +93,8 @@ def _tiny(e: Outline) -> bool:
 
 
 def _newton_at_once(e: Examples) -> bool:
-    return _newton(e, 1.0, 1e-3) <= (_EASY if e.bend < 0.3 else _SOON) * _sweep(e)
+    worth = max(_EASY if e.bend < 0.3 else _SOON, _HARD * e.bend * _dense(e))
+    return _newton(e, 1.0, 1e-3) <= worth * _sweep(e)
 
 
 def dual_coordinates(
@@ -153,8 +160,9 @@ def _digits(e: Outline) -> float:
 
 def _newton_step(e: Outline) -> float:
     f = e.scalar
-    a_value, a_product = (0.5, 0.1) if _dense(e) else (0.8, 0.45)
-    iterations = 40.0 if f.logistic else 400.0  # of conjugate gradients: bends that jump make them slow
+    a_value, a_product = (0.4, 0.17) if _dense(e) else (0.8, 0.45)
+    # of conjugate gradients: bends that jump make them slow, unless rows have all columns and so depend on each other
+    iterations = (15.0 if f.logistic else 40.0) if _dense(e) else 40.0 if f.logistic else 400.0
     band = e.n // 4 if e.n > 4 * e.p and not f.smooth else e.n  # few examples are at a corner, unless columns abound
     system = min(
         a_product * direct_cost(e, band),

@@ -24,6 +24,7 @@ import numpy as np
 
 from minorant import kernels
 from minorant.kernels import dot
+from minorant.operators import Dense
 from minorant.views import Candidates
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter th
 
 
 ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
+_TILED = 0.3  # the cost of an operation in tiles
 _BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
 
 
@@ -166,11 +168,11 @@ class Outline(Protocol):
 
 
 def direct_cost(e: Outline, band: int) -> float:
-    """Operations of a Cholesky step for that many examples; infinite where the matrix would be too large.
+    """A Cholesky step for that many examples in operations; infinite where the matrix would be too large.
 
-    The matrix is as large as the number of columns or of examples, whichever is less.
+    The matrix is as large as the number of columns or of examples, whichever is less. Dense ones go in tiles.
     """
     size, row = min(e.size, band), e.matrix.volume / e.n
     if size > 4000:
         return np.inf
-    return band * row * min(row + 1.0, float(size)) + size**3 / 6.0
+    return (_TILED if isinstance(e.matrix, Dense) else 1.0) * (band * row * min(row + 1.0, float(size)) + size**3 / 6.0)
