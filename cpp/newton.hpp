@@ -110,8 +110,7 @@ class Newton {
           exact_(n_),
           r_(at.center.empty() ? 0 : n_),
           signed_(n_),
-          gradient_(size_),
-          change_(n_) {}
+          gradient_(size_) {}
 
     // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
     // least; all of them begin with the slopes of `at`, computed first where it has none yet.
@@ -270,17 +269,14 @@ class Newton {
             slope += at_.w[j] * d[j], bend += d[j] * d[j];
             start += gradient_[j] * d[j];
         }
-        for (std::size_t i = 0; i < n_; ++i) {
-            signed_[i] *= p_.sign[i];
-            change_[i] = signed_[i] + lift * p_.sign[i];
-        }
-        if (tilt_ != 0) start += tilt_ * leaning_along(at_.h.data(), p_.sign.data(), change_.data(), n_);
-        Line line(loss_, at_.mu, shifted(), change_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads,
+        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * (signed_[i] + lift);
+        if (tilt_ != 0) start += tilt_ * leaning_along(at_.h.data(), p_.sign.data(), signed_.data(), n_);
+        Line line(loss_, at_.mu, shifted(), signed_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads,
                   {at_.alpha, at_.h});
         const double tau = along(line, start, 0.05);
         if ((known_ = line.keeps(tau)) && p_.bias) lean();
         for (std::size_t j = 0; j < columns; ++j) at_.w[j] += tau * d[j];
-        for (std::size_t i = 0; i < n_; ++i) at_.image[i] += tau * signed_[i];
+        for (std::size_t i = 0; i < n_; ++i) at_.image[i] += tau * (signed_[i] - lift * p_.sign[i]);
         at_.bias += tau * lift;
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
         ++products_, ++steps_;
@@ -328,7 +324,7 @@ class Newton {
     const NewtonRules rules_;
     NewtonPoint& at_;
     const std::size_t n_, size_;
-    std::vector<double> exact_, r_, signed_, gradient_, change_;
+    std::vector<double> exact_, r_, signed_, gradient_;
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;
     double off_ = 0, total_ = 0, tilt_ = 0;  // Σ s_i α_i, Σ h_i, and how far the bias is too high for them

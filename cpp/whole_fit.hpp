@@ -239,15 +239,15 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
                    const NewtonRules& newton, double wide, double iterations, double tol, double budget,
                    std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
+    std::vector<double> norm2(p.y.size());
+    norms(p.X, norm2, p.threads);
+    for (double& norm : norm2) norm *= norm;
+    const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
+    if (!std::isfinite(size)) return best.fit;  // data whose squares overflow
     bool newton_now = true;
-    if (sweeps.curved > 0) {
-        std::vector<double> norm2(p.y.size());
-        norms(p.X, norm2, p.threads);
-        for (double& norm : norm2) norm *= norm;
-        const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
-        if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
-            newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
-    }
+    if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
+        newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
+    norm2 = {};
     if (newton_now) newton_to_the_end(p, best, newton, wide, iterations, tol, budget);
     return best.fit;
 }
