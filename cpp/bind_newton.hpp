@@ -21,9 +21,9 @@ namespace minorant {
 
 using Shape = std::tuple<double, double, double, double>;               // kappa, tube, low, high
 using Rules = std::tuple<double, double, double, double, double, int>;  // the fields of NewtonRules
-using Sparing = std::tuple<int, int, int, double, double, double, double, double, double, double, double,
-                           double, double, double>;                      // those of SweepRules
-using Pacing = std::tuple<int, double, double, double, double, double>;  // those of BiasRules
+using SweepNumbers = std::tuple<int, int, int, double, double, double, double, double, double, double, double,
+                                double, double, double>;                      // those of SweepRules
+using BiasNumbers = std::tuple<int, double, double, double, double, double>;  // those of BiasRules
 using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
 // f(loss): the logistic one where `logistic`, else the piecewise quadratic one of that shape.
@@ -113,8 +113,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
     define(
         "_whole_fit",
         [rows](const X&... x, std::size_t columns, const Vector& y, const Vector& c, bool logistic,
-               const Shape& shape, double offset, double lam, bool bias, const Sparing& sweeps,
-               const Pacing& pacing, const Rules& newton, double wide, double iterations, double tol,
+               const Shape& shape, double offset, double lam, bool bias, const SweepNumbers& sweeps,
+               const BiasNumbers& pacing, const Rules& newton, double wide, double iterations, double tol,
                double budget, int threads) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();

@@ -326,16 +326,8 @@ def _fit(
             elif result is not None:
                 warm = result.w, result.certificate.alpha
             result = solve_row(problem, row, warm, run, left, dtype)
-        certificates.append(
-            LinearCertificate(
-                **vars(result.certificate),
-                w=result.w,
-                intercept=float(result.intercept),
-                positive=positive,
-                objective=objective,
-                weights=c,
-            )
-        )
+        model = {"w": result.w, "intercept": float(result.intercept), "positive": positive, "weights": c}
+        certificates.append(LinearCertificate(**vars(result.certificate), **model, objective=objective))
         traces.append(result.trace)
     return LinearFit(
         classes=classes,
