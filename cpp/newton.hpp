@@ -108,7 +108,6 @@ class Newton {
           n_(at.image.size()),
           size_(at.w.size() + (p.bias ? 1 : 0)),
           exact_(n_),
-          r_(at.center.empty() ? 0 : n_),
           signed_(n_),
           gradient_(size_) {}
 
@@ -145,13 +144,15 @@ class Newton {
         ++products_;
     }
 
-    std::span<double> shifted() { return at_.center.empty() ? std::span(exact_) : std::span(r_); }
+    std::span<double> shifted() { return at_.mu == 0 ? std::span(exact_) : std::span(r_); }
 
     // r as it is, and with what the moved center adds to it.
     void residuals(double bias) {
         const double *image = at_.image.data(), *offset = p_.offset.data(), *sign = p_.sign.data();
         for (std::size_t i = 0; i < n_; ++i) exact_[i] = image[i] - offset[i] + bias * sign[i];
-        for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = exact_[i] + at_.mu * at_.center[i];
+        if (at_.mu == 0) return;
+        r_.resize(n_);
+        for (std::size_t i = 0; i < n_; ++i) r_[i] = exact_[i] + at_.mu * at_.center[i];
     }
 
     // r, α and h at w and b, and Aᵀ α as it is once the bias has taken its Newton step: the step of all

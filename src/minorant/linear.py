@@ -32,7 +32,7 @@ from minorant.regularizers import L1, L2, ElasticNet, ElasticNetBall
 from minorant.whole_fit import whole_fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -229,11 +229,8 @@ def fit_classifier(
     run = run or Run()
     A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads, classes)
     objective = Objective(loss, penalty, lam, l1_ratio, fit_intercept)
-    rows = [
-        (positive, np.where(labels == positive, 1.0, -1.0))
-        for positive in (classes[1:] if classes.size == 2 else classes)
-    ]
-    return _fit(A, rows, classes, objective, weight, start, run, dtype_of(X))
+    positives = classes[1:] if classes.size == 2 else classes
+    return _fit(A, labels, positives, classes, objective, weight, start, run, dtype_of(X))
 
 
 def fit_regressor(
@@ -249,7 +246,8 @@ def fit_regressor(
     run = run or Run()
     A, targets = _data(X, y, run.threads)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return _fit(A, [(None, targets.astype(np.float64))], np.empty(0), objective, weight, start, run, dtype_of(X))
+    targets = targets.astype(np.float64)
+    return _fit(A, targets, (None,), np.empty(0), objective, weight, start, run, dtype_of(X))
 
 
 def inverse_strength(C: float, total_weight: float) -> float:
@@ -300,7 +298,8 @@ def dtype_of(X: Any) -> type:
 
 def _fit(
     A: LinearMap,
-    rows: list[tuple[Any, Vector]],
+    labels: NDArray[Any],
+    positives: Iterable[Any],
     classes: NDArray[Any],
     objective: Objective,
     weight: Vector | None,
@@ -314,7 +313,8 @@ def _fit(
     certificates: list[LinearCertificate] = []
     traces: list[tuple[Progress, ...]] = []
     c = None if weight is None else normalized_weights(weight, A.shape[0])
-    for row, (positive, y) in enumerate(rows):
+    for row, positive in enumerate(positives):
+        y = labels if positive is None else np.where(labels == positive, 1.0, -1.0)
         result, warm = None, None
         if positive is not None and start is None and dtype is np.float64:
             result = _at_once(A, y, c, objective, row, run)

@@ -36,9 +36,8 @@ def fit(name, X, y, problem, level, threads, cap):
             model = LogisticRegression(problem.C, penalty=penalty, **run)
         else:
             model = LinearSVC(problem.C, loss=problem.loss, penalty=penalty, **run)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotCertified)
-        model.fit(X, y)
+    warnings.simplefilter("ignore", NotCertified)
+    model.fit(X, y)
     w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]) if free else 0.0
     proof = model.certificate_
     half = 0.5 if problem.loss == "squared" else 1.0  # its certificates are of the mean square, not of half of it
