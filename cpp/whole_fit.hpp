@@ -175,21 +175,22 @@ class Sweeping {
         }
     }
 
-    // The best point on the line from the best one so far: primal points of sweeps are noisy.
+    // The best point on the line from the best one so far: primal points of sweeps are noisy. h is free by
+    // now.
     void between(double old_bias) {
-        std::vector<double> d(t_.size()), w(w_.size()), image(t_.size());
-        const std::vector<double> r = p_.residuals(best_.image, old_bias);
+        std::vector<double> w(w_.size()), r = p_.residuals(best_.image, old_bias);
         double slope = 0, bend = 0;
         for (std::size_t j = 0; j < w.size(); ++j) {
             w[j] = w_[j] - best_.w[j];
             slope += best_.w[j] * w[j], bend += w[j] * w[j];
         }
-        for (std::size_t i = 0; i < d.size(); ++i)
-            d[i] = image_[i] - best_.image[i] + (bias_ - old_bias) * p_.sign[i];
-        Line line(p_.loss, 0.0, r, d, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
+        for (std::size_t i = 0; i < r.size(); ++i)
+            h_[i] = image_[i] - best_.image[i] + (bias_ - old_bias) * p_.sign[i];
+        Line line(p_.loss, 0.0, r, h_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
         const double tau = along(line, line(0)[0], 0.1);
         for (std::size_t j = 0; j < w.size(); ++j) w[j] = best_.w[j] + tau * w[j];
-        for (std::size_t i = 0; i < d.size(); ++i)
+        std::vector<double>& image = r;
+        for (std::size_t i = 0; i < image.size(); ++i)
             image[i] = best_.image[i] + tau * (image_[i] - best_.image[i]);
         best_.offer(w, image, p_.best_bias(image, old_bias + tau * (bias_ - old_bias)));
     }
