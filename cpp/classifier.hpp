@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "curvature.hpp"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "classifier.hpp"
@@ -175,8 +176,7 @@ class Sweeping {
         }
     }
 
-    // The best point on the line from the best one so far: primal points of sweeps are noisy. h is free by
-    // now.
+    // The best point on the line from the best one so far: primal points of sweeps are noisy. Overwrites h.
     void between(double old_bias) {
         std::vector<double> w(w_.size()), r = p_.residuals(best_.image, old_bias);
         double slope = 0, bend = 0;

@@ -87,6 +87,20 @@ def test_finds_what_the_general_way_finds(monkeypatch, way, loss):
     assert fit.certificate.primal == pytest.approx(reference.certificate.primal, rel=2e-9)
 
 
+# The other two begin at another bias, or step onto the hyperplane more than once.
+@pytest.mark.parametrize(
+    ("loss", "bias"), [*((loss, False) for loss in LOSSES), ("hinge", True), ("squared_hinge", True)]
+)
+def test_sweeps_are_those_of_the_general_way(monkeypatch, loss, bias):
+    go(monkeypatch, "sweeps")
+    X, y = draw((700, 40), sparse=True, rare=0.3)
+    lam, tol = 1.0 / y.size, 1e-5
+    fit = core.whole_fit(as_linear_map(X), y, None, LOSSES[loss](y, bias=bias).scalar, lam, tol)
+    reference = solve(Problem(LOSSES[loss](y, bias=bias), X, L2(lam)), tol=tol, solver="dual-coordinates")
+    assert fit.certificate.n_products == reference.certificate.n_products
+    np.testing.assert_allclose(fit.w, reference.w, rtol=1e-6, atol=1e-8)
+
+
 def fits(**options):
     return [LinearSVC(loss="squared_hinge", **options), LinearSVC(**options), LogisticRegression(**options)]
 

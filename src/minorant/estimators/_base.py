@@ -228,9 +228,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, finite: bool 
 
     Without `finite` the values of X may be left to `as_linear_map`, which asks the same.
     """
-    if _plain(X, y) and (
-        not finite or _finite(X)
-    ):  # as they are; what scikit-learn would do to find that out takes as long as a small fit
+    # What scikit-learn would do to find out that they can stay as they are takes as long as a small fit.
+    if _plain(X, y) and (not finite or _finite(X)):
         estimator.n_features_in_ = X.shape[1]
         if hasattr(estimator, "feature_names_in_"):  # of an earlier fit
             del estimator.feature_names_in_
