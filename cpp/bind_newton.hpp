@@ -77,8 +77,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         "_newton",
         [rows](const X&... x, bool logistic, const Shape& shape, const Vector& c, const Vector& offset,
                const Vector& sign, double lam, bool bias, Mutable w, Mutable image, Mutable alpha,
-               Mutable dual_image, Mutable h, Mutable center, Mutable scalars, const Rules& rules, bool begin,
-               double tol, double primal, double budget, int threads) {
+               Mutable dual_image, Mutable h, Mutable center, Mutable scalars, const Rules& rules, double tol,
+               double primal, double budget, int threads) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();
             for (const auto& [name, size] : {std::pair{"c", c.size()},
@@ -100,7 +100,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
                 const nb::gil_scoped_release release;
                 done = with_loss(logistic, shape, [&](const auto& loss) {
                     return Newton(examples, loss, p, std::make_from_tuple<NewtonRules>(rules), at)
-                        .run(begin, tol, primal, budget);
+                        .run(tol, primal, budget);
                 });
             }
             scalars(0) = at.mu, scalars(1) = at.bias, scalars(2) = at.iterations;
@@ -108,8 +108,8 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         },
         "logistic"_a, "shape"_a, "c"_a.noconvert(), "offset"_a.noconvert(), "sign"_a.noconvert(), "lam"_a,
         "bias"_a, "w"_a.noconvert(), "image"_a.noconvert(), "alpha"_a.noconvert(), "dual_image"_a.noconvert(),
-        "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "rules"_a, "begin"_a, "tol"_a,
-        "primal"_a, "budget"_a, "threads"_a);
+        "h"_a.noconvert(), "center"_a.noconvert(), "scalars"_a.noconvert(), "rules"_a, "tol"_a, "primal"_a,
+        "budget"_a, "threads"_a);
     define(
         "_whole_fit",
         [rows](const X&... x, std::size_t columns, const Vector& y, const Vector& c, bool logistic,
@@ -170,8 +170,9 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             check_length("inverse_diagonal", inverse_diagonal.size(), g.size());
             Iterated solved{};
             Result d = fresh(g.size(), [&](std::span<double> out) {
-                solved = conjugate_gradients(matrix.rows(), view(h), bordered, lam, view(g),
-                                             view(inverse_diagonal), accuracy, most, out, threads);
+                std::vector<std::uint32_t> rows;
+                solved = conjugate_gradients(matrix.rows(), view(h), support(view(h), rows), bordered, lam,
+                                             view(g), view(inverse_diagonal), accuracy, most, out, threads);
             });
             return std::tuple(std::move(d), solved.iterations, solved.residual);
         },

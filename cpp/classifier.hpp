@@ -20,16 +20,53 @@
 
 namespace minorant {
 
+// Σ c_i φ(u_i - a + b s_i)
+MINORANT_CLONES inline std::array<double, 1> loss_block(const Piecewise& loss, const double* u,
+                                                        const double* s, const double* c, double a, double b,
+                                                        std::size_t begin, std::size_t end) {
+    const Smoothed f(loss, 0.0);
+    return lane_sums<1>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        return std::array<double, 1>{c[i] * f.excess(u[i] - a + b * s[i], 0)};
+    });
+}
+MINORANT_WIDE_CLONES inline std::array<double, 1> logistic_block(const double* u, const double* s,
+                                                                 const double* c, double a, double b,
+                                                                 std::size_t begin, std::size_t end) {
+    return lane_sums<1>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        return std::array<double, 1>{c[i] * logistic_value(u[i] - a + b * s[i])};
+    });
+}
+inline std::array<double, 1> loss_block(const Logistic&, const double* u, const double* s, const double* c,
+                                        double a, double b, std::size_t begin, std::size_t end) {
+    return logistic_block(u, s, c, a, b, begin, end);
+}
+
 // Σ c_i φ*(α_i/c_i)
 inline double sum_of_conjugates(const Logistic&, std::span<const double> alpha, std::span<const double> c) {
     return logistic_conjugate(alpha.data(), c.data(), alpha.size());
 }
+MINORANT_CLONES inline double piecewise_conjugate(const Piecewise& loss, const double* alpha, const double* c,
+                                                  std::size_t n) {
+    const double tube = loss.tube, half = 0.5 * loss.kappa;
+    return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        const double a = alpha[i], value = tube * std::abs(a) + half * a * (a / (c[i] > 0 ? c[i] : 1.0));
+        return std::array<double, 1>{c[i] > 0 ? value : 0.0};
+    })[0];
+}
 inline double sum_of_conjugates(const Piecewise& loss, std::span<const double> alpha,
                                 std::span<const double> c) {
-    double sum = 0;
-    for (std::size_t i = 0; i < c.size(); ++i)
-        if (c[i] > 0) sum += c[i] * loss.conjugate(alpha[i] / c[i]);
-    return sum;
+    return piecewise_conjugate(loss, alpha.data(), c.data(), alpha.size());
+}
+
+// α_i within its bounds, c_i low and c_i high
+MINORANT_CLONES inline void clip_block(double low, double high, const double* c, double* alpha, std::size_t i,
+                                       std::size_t end) {
+    for (; i < end; ++i) {
+        double a = alpha[i];
+        a = a < c[i] * low ? c[i] * low : a;
+        a = a > c[i] * high ? c[i] * high : a;
+        alpha[i] = c[i] > 0 ? a : 0.0;
+    }
 }
 
 inline bool has_corners(const Logistic&) { return false; }
@@ -47,6 +84,7 @@ class Classifier {
           sign(y.size()),
           c(weights.begin(), weights.end()),
           offset(y.size(), a),
+          a(a),
           lam(lam),
           bias(bias),
           threads(threads) {
@@ -59,10 +97,10 @@ class Classifier {
         for (std::size_t i = 0; i < y.size(); ++i) out[i] *= sign[i];
     }
 
-    void dual_image(std::span<const double> alpha, std::span<double> out) const {
-        std::vector<double> signed_alpha(y.size());
-        for (std::size_t i = 0; i < y.size(); ++i) signed_alpha[i] = sign[i] * alpha[i];
-        adjoint(X, signed_alpha, out, threads);
+    // Aᵀ α; `room` is overwritten.
+    void dual_image(std::span<const double> alpha, std::span<double> room, std::span<double> out) const {
+        for (std::size_t i = 0; i < y.size(); ++i) room[i] = sign[i] * alpha[i];
+        adjoint(X, room, out, threads);
     }
 
     std::vector<double> residuals(std::span<const double> image, double b) const {
@@ -72,7 +110,10 @@ class Classifier {
     }
 
     double primal(std::span<const double> w, std::span<const double> image, double b) const {
-        return 0.5 * lam * row_dot(w.data(), w.data(), w.size()) + mean_loss(loss, residuals(image, b), c);
+        const auto [risk] = block_sums<1>(y.size(), threads, 8, [&](std::size_t begin, std::size_t end) {
+            return loss_block(loss, image.data(), sign.data(), c.data(), a, b, begin, end);
+        });
+        return 0.5 * lam * row_dot(w.data(), w.data(), w.size()) + risk;
     }
 
     double dual(std::span<const double> alpha, std::span<const double> v) const {
@@ -96,13 +137,13 @@ class Classifier {
 
     // Brings α into its domain; false where that takes more than rounding. The examples move as h lets them.
     bool feasible(std::span<double> alpha, std::span<const double> h) const {
-        for (std::size_t i = 0; i < y.size(); ++i) alpha[i] = within(i, alpha[i]);
+        clip(alpha);
         for (int k = 0; bias && !on_plane(alpha); ++k) {
             const double total = std::accumulate(h.begin(), h.end(), 0.0);
             if (k == 5 || !(total > 0)) return false;
             const double share = row_dot(sign.data(), alpha.data(), alpha.size()) / total;
-            for (std::size_t i = 0; i < y.size(); ++i)
-                alpha[i] = within(i, alpha[i] - share * h[i] * sign[i]);
+            for (std::size_t i = 0; i < y.size(); ++i) alpha[i] -= share * h[i] * sign[i];
+            clip(alpha);
         }
         return true;
     }
@@ -111,13 +152,16 @@ class Classifier {
     const Loss& loss;
     std::span<const double> y;
     std::vector<double> sign, c, offset;
-    const double lam;
+    const double a, lam;
     const bool bias;
     const int threads;
 
   private:
-    double within(std::size_t i, double alpha) const {
-        return c[i] > 0 ? std::clamp(alpha, c[i] * loss.low, c[i] * loss.high) : 0.0;
+    void clip(std::span<double> alpha) const {
+        parallel_ranges(y.size(), threads, 4.0 * static_cast<double>(y.size()),
+                        [&](std::size_t begin, std::size_t end) {
+                            clip_block(loss.low, loss.high, c.data(), alpha.data(), begin, end);
+                        });
     }
 
     bool on_plane(std::span<const double> alpha) const {

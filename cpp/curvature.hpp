@@ -228,21 +228,6 @@ double along(Line<Loss>& line, double start, double accuracy) {
     return start < 0 ? rising_root(line, 1.0, -accuracy * start) : 0.0;
 }
 
-// Σ s_i α_i and Σ h_i
-MINORANT_CLONES inline std::array<double, 2> leaning_sums(const double* s, const double* alpha,
-                                                          const double* h, std::size_t n) {
-    return lane_sums<2>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
-        return std::array<double, 2>{s[i] * alpha[i], h[i]};
-    });
-}
-// Σ h_i s_i d_i
-MINORANT_CLONES inline double leaning_along(const double* h, const double* s, const double* d,
-                                            std::size_t n) {
-    return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
-        return std::array<double, 1>{h[i] * s[i] * d[i]};
-    })[0];
-}
-
 // What is rounding in Σ c_i φ_mu'(r_i) s_i, whatever the scale of the data; slopes with a bound are of its
 // size.
 inline double balanced(const Logistic&) { return 1e-13; }

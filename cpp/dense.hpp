@@ -6,9 +6,11 @@
 // does not depend on the one that runs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "csr.hpp"
@@ -80,14 +82,85 @@ MINORANT_CLONES inline void add_rows(const double* X, const double* alpha, std::
     add_block(X, alpha, rows, columns, sum);
 }
 
-// out[i] = ⟨x_i, w⟩ for neighboring rows
+// out[i] = ⟨x_i, w⟩ for kRows neighboring rows at once, the sums of `dot` in registers. What comes after the
+// end of a row is read, and left out by `there`.
+#if defined(__GNUC__)
+typedef double Four __attribute__((vector_size(4 * sizeof(double))));
+typedef std::int64_t FourBits __attribute__((vector_size(4 * sizeof(double))));
+
+MINORANT_INLINE Four four(const double* x) {
+    Four v;
+    std::memcpy(&v, x, sizeof(v));
+    return v;
+}
+MINORANT_INLINE Four four(const float* x) {
+    typedef float Floats __attribute__((vector_size(4 * sizeof(float))));
+    Floats v;
+    std::memcpy(&v, x, sizeof(v));
+    return __builtin_convertvector(v, Four);
+}
+
+template <std::size_t kRows, class V>
+MINORANT_INLINE void some_dots(const V* X, const double* w, const double* last, const FourBits (&there)[2],
+                               std::size_t columns, double* out) {
+    const std::size_t whole = columns / kLanes * kLanes;
+    Four even[kRows] = {}, odd[kRows] = {};
+    for (std::size_t j = 0; j < whole; j += kLanes)
+        for (std::size_t r = 0; r < kRows; ++r) {
+            const V* x = X + r * columns + j;
+            even[r] += four(x) * four(w + j);
+            odd[r] += four(x + 4) * four(w + j + 4);
+        }
+    if (whole < columns) {
+        for (std::size_t r = 0; r < kRows; ++r) {
+            const V* x = X + r * columns + whole;
+            even[r] += Four(FourBits(four(x)) & there[0]) * four(last);
+            odd[r] += Four(FourBits(four(x + 4)) & there[1]) * four(last + 4);
+        }
+    }
+    for (std::size_t r = 0; r < kRows; ++r) {
+        const Four sum = even[r] + odd[r];
+        out[r] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    }
+}
+#endif
+
+template <class V>
+MINORANT_INLINE void all_dots(const V* X, const double* w, std::size_t rows, std::size_t columns,
+                              double* out) {
+    std::size_t i = 0;
+#if defined(__GNUC__)
+    const std::size_t whole = columns / kLanes * kLanes, tail = columns - whole;
+    double last[kLanes] = {};
+    std::int64_t bits[kLanes] = {};
+    std::copy_n(w + whole, tail, last);
+    std::fill_n(bits, tail, -1);
+    FourBits there[2];
+    std::memcpy(there, bits, sizeof(there));
+    std::size_t safe = rows;  // rows with so much after them
+    while (tail > 0 && safe > 0 && (rows - safe) * columns + tail < kLanes) --safe;
+    for (; i + 4 <= safe; i += 4) some_dots<4>(X + i * columns, w, last, there, columns, out + i);
+    for (; i < safe; ++i) some_dots<1>(X + i * columns, w, last, there, columns, out + i);
+#endif
+    for (; i < rows; ++i) out[i] = dot(X + i * columns, w, columns);
+}
 MINORANT_CLONES inline void row_dots(const float* X, const double* w, std::size_t rows, std::size_t columns,
                                      double* out) {
-    for (std::size_t i = 0; i < rows; ++i) out[i] = dot(X + i * columns, w, columns);
+    all_dots(X, w, rows, columns, out);
 }
 MINORANT_CLONES inline void row_dots(const double* X, const double* w, std::size_t rows, std::size_t columns,
                                      double* out) {
-    for (std::size_t i = 0; i < rows; ++i) out[i] = dot(X + i * columns, w, columns);
+    all_dots(X, w, rows, columns, out);
+}
+
+// out[i] = ‖x_i‖² for neighboring rows
+MINORANT_CLONES inline void squared_norms(const float* X, std::size_t rows, std::size_t columns,
+                                          double* out) {
+    for (std::size_t i = 0; i < rows; ++i, X += columns) out[i] = dot(X, X, columns);
+}
+MINORANT_CLONES inline void squared_norms(const double* X, std::size_t rows, std::size_t columns,
+                                          double* out) {
+    for (std::size_t i = 0; i < rows; ++i, X += columns) out[i] = dot(X, X, columns);
 }
 
 // sum += Σ h_i z_i ⟨z_i, v⟩ over those rows z_i = (x_i, 1), or x_i if not bordered
@@ -152,8 +225,16 @@ void dense_dot(const Dense<V>& X, std::span<const double> w, std::span<double> o
 }
 
 template <class V>
+void dense_row_squares(const Dense<V>& X, std::span<double> out, int threads) {
+    for_row_blocks(X, threads, [&](std::size_t first, std::size_t last) {
+        squared_norms(X.row(first), last - first, X.columns, out.data() + first);
+    });
+}
+
+template <class V>
 void dense_row_norms(const Dense<V>& X, std::span<double> out, int threads) {
-    for_rows(X, out, threads, [&](const V* x) { return std::sqrt(row_dot(x, x, X.columns)); });
+    dense_row_squares(X, out, threads);
+    for (double& square : out) square = std::sqrt(square);
 }
 
 template <class V>

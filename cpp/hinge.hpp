@@ -82,12 +82,12 @@ inline Interval likely_interval(const Samples& s, double share) {
 // The kinks inside the interval; returns the weight of those before it.
 inline double collect_kinks(const Samples& s, const Interval& interval, std::vector<Kink>& kinks) {
     kinks.clear();
+    for (std::size_t i = 0; i < s.size(); ++i) {
+        const double at = s.kink(i);
+        if (interval.first <= at && at <= interval.last && s.c[i] > 0) kinks.push_back({at, s.c[i]});
+    }
     return block_sums<1>(s.size(), 1, 0, [&](std::size_t begin, std::size_t end) {
-        return lane_sums<1>(begin, end, [&](std::size_t i) {
-            const double at = s.kink(i);
-            if (interval.first <= at && at <= interval.last && s.c[i] > 0) kinks.push_back({at, s.c[i]});
-            return std::array<double, 1>{at < interval.first ? s.c[i] : 0.0};
-        });
+        return weight_before(s.u.data(), s.y.data(), s.c.data(), interval.first, begin, end);
     })[0];
 }
 

@@ -26,6 +26,12 @@
 #define MINORANT_INLINE inline
 #define MINORANT_INLINE_LAMBDA
 #endif
+// No turn of the loop that follows writes what another one reads.
+#if defined(__GNUC__) && !defined(__clang__)
+#define MINORANT_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define MINORANT_INDEPENDENT
+#endif
 
 namespace minorant {
 
@@ -36,7 +42,7 @@ MINORANT_INLINE double fold(const double (&lanes)[kLanes]) {
 }
 
 // Σ term(i) for begin ≤ i < end, of K terms at once. Terms first, sums second: compilers vectorize either
-// loop, but not the two in one.
+// loop, but not the two in one. A term may write as well, but only what no other one reads.
 template <std::size_t K, class F>
 MINORANT_INLINE std::array<double, K> lane_sums(std::size_t begin, std::size_t end, F&& term) {
     constexpr std::size_t kChunk = 16 * kLanes;
@@ -44,6 +50,7 @@ MINORANT_INLINE std::array<double, K> lane_sums(std::size_t begin, std::size_t e
     double terms[K][kChunk];
     for (; begin < end; begin += kChunk) {
         const std::size_t size = end - begin < kChunk ? end - begin : kChunk;
+        MINORANT_INDEPENDENT
         for (std::size_t j = 0; j < size; ++j) {
             const std::array<double, K> values = term(begin + j);
             for (std::size_t k = 0; k < K; ++k) terms[k][j] = values[k];

@@ -17,11 +17,14 @@ MINORANT_INLINE double log_one_minus(double t) {
     return lost == 0 ? -t : log_positive(rest) * (t / lost);
 }
 
+MINORANT_INLINE double logistic_value(double r) {
+    return (r < 0 ? 0.0 : r) + log1p_unit(exp_negative(r < 0 ? r : -r));
+}
+
 // Σ c φ(r)
 MINORANT_WIDE_CLONES inline double logistic_loss(const double* r, const double* c, std::size_t n) {
     return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
-        const double x = r[i];
-        return std::array{c[i] * ((x < 0 ? 0.0 : x) + log1p_unit(exp_negative(x < 0 ? x : -x)))};
+        return std::array{c[i] * logistic_value(r[i])};
     })[0];
 }
 

@@ -18,6 +18,7 @@
 #include "csr.hpp"
 #include "curvature.hpp"
 #include "dense.hpp"
+#include "newton_passes.hpp"
 #include "newton_system.hpp"
 
 namespace minorant {
@@ -107,24 +108,22 @@ class Newton {
           at_(at),
           n_(at.image.size()),
           size_(at.w.size() + (p.bias ? 1 : 0)),
-          exact_(n_),
-          signed_(n_),
+          direction_(n_),
           gradient_(size_) {}
 
     // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
-    // least; all of them begin with the slopes of `at`, computed first where it has none yet.
-    NewtonSteps run(bool begin, double tol, double primal, double budget) {
-        if (begin) {
-            look();
-        } else {
-            residuals(at_.bias);
-        }
+    // least.
+    NewtonSteps run(double tol, double primal, double budget) {
+        for (std::size_t i = 0; i < n_; ++i) at_.image[i] -= p_.offset[i];
+        shift(at_.bias);
+        look(0);
         double gap = excess_gap();
         do {
             if (at_.mu > 0 && first_ <= rules_.settled * second_) recenter();
-            short_ = step() < rules_.short_step ? short_ + 1 : 0;
+            const double tau = step();
+            short_ = tau < rules_.short_step ? short_ + 1 : 0;
             if (!at_.center.empty() && short_ == rules_.patience) soften();
-            look();
+            look(tau);
             gap = excess_gap();
             // J may have fallen by much since the bound was found
             if (gap <= tol * primal && gap > kSurely * tol * primal) primal = std::min(primal, value());
@@ -137,94 +136,92 @@ class Newton {
   private:
     static constexpr double kSurely = 0.02;
 
-    // A w anew: many small changes of it have left their rounding.
+    // A w anew: on the way its place is that of r, to which many small changes have left their rounding.
     void refresh() {
         product(X_, at_.w, at_.image, p_.threads);
         for (std::size_t i = 0; i < n_; ++i) at_.image[i] *= p_.sign[i];
         ++products_;
     }
 
-    std::span<double> shifted() { return at_.mu == 0 ? std::span(exact_) : std::span(r_); }
-
     // r as it is, and with what the moved center adds to it.
-    void residuals(double bias) {
-        const double *image = at_.image.data(), *offset = p_.offset.data(), *sign = p_.sign.data();
-        for (std::size_t i = 0; i < n_; ++i) exact_[i] = image[i] - offset[i] + bias * sign[i];
-        if (at_.mu == 0) return;
+    std::span<double> exact() { return at_.image; }
+    std::span<double> shifted() {
+        if (at_.mu == 0) return at_.image;
         r_.resize(n_);
-        for (std::size_t i = 0; i < n_; ++i) r_[i] = exact_[i] + at_.mu * at_.center[i];
+        return r_;
     }
 
-    // r, α and h at w and b, and Aᵀ α as it is once the bias has taken its Newton step: the step of all
+    void shift(double bias) {
+        if (bias == 0) return;
+        add_scaled(p_.sign.data(), bias, exact().data(), n_, p_.threads);
+        if (at_.mu > 0) add_scaled(p_.sign.data(), bias, shifted().data(), n_, p_.threads);
+    }
+
+    // r, α and h further on by τ, and Aᵀ α as it is once the bias has taken its Newton step: the step of all
     // unknowns then is that of w from there. A bias too far for that is brought nearer first.
-    void look() {
-        residuals(at_.bias);
-        if (!known_) slopes();
-        known_ = false;
+    void look(double tau) {
+        slopes(tau);
         const double near = near_balance(loss_, at_.mu);
         if (p_.bias && !(std::abs(tilt_) <= near)) {
             const double most = reach(loss_, at_.mu);
-            at_.bias -= std::clamp(tilt_, -most, most);
-            balanced_look(0.5 * near);
+            balanced_look(at_.bias - std::clamp(tilt_, -most, most), 0.5 * near);
         }
         project_back();
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
     }
 
-    void slopes() {
-        bends(loss_, at_.mu, shifted(), p_.c, p_.threads, at_.alpha, at_.h);
-        if (p_.bias) lean();
-    }
-
-    // How far the bias is from the best one, to first order.
-    void lean() {
-        const auto sums = leaning_sums(p_.sign.data(), at_.alpha.data(), at_.h.data(), n_);
-        off_ = sums[0], total_ = sums[1];
+    // With how far the bias is from the best one, to first order.
+    void slopes(double tau) {
+        const NewtonVectors v{p_.c.data(),      p_.sign.data(),   at_.center.data(), exact().data(),
+                              shifted().data(), at_.alpha.data(), at_.h.data(),      direction_.data()};
+        const auto [off, total, excess] = advance(loss_, at_.mu, tau, known_, v, n_, p_.threads);
+        known_ = false;
+        second_ = excess;
+        if (!p_.bias) return;
+        off_ = off, total_ = total;
         tilt_ = off_ == 0 ? 0.0 : off_ / total_;
     }
 
     // The same at the best bias, or one so near that the last Newton step was at most this long.
-    void balanced_look(double last) {
-        const double start = at_.bias;
-        residuals(0);
-        at_.bias = balance(loss_, at_.mu, shifted(), p_.sign, p_.c, start, last, p_.threads);
-        residuals(at_.bias);
-        slopes();
+    void balanced_look(double guess, double last) {
+        shift(-at_.bias);
+        at_.bias = balance(loss_, at_.mu, shifted(), p_.sign, p_.c, guess, last, p_.threads);
+        shift(at_.bias);
+        slopes(0);
         if (!std::isfinite(tilt_)) tilt_ = 0;
     }
 
     void project_back() {
-        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * at_.alpha[i];
-        for (std::size_t i = 0; tilt_ != 0 && i < n_; ++i) signed_[i] -= tilt_ * at_.h[i];
-        adjoint(X_, signed_, at_.dual_image, p_.threads);
+        if (tilt_ != 0) add_scaled(at_.h.data(), -tilt_, direction_.data(), n_, p_.threads);
+        adjoint(X_, direction_, at_.dual_image, p_.threads);
         ++products_;
     }
 
     // α as it is once the bias has taken its step, if no slope leaves its bounds; else that of the best bias.
     void into_the_plane() {
         if (!p_.bias || tilt_ == 0) return;
+        std::span<double> a = direction_;
         bool inside = true;
         for (std::size_t i = 0; i < n_; ++i) {
-            const double a = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
-            inside = inside && !(a < loss_.low * p_.c[i]) && !(a > loss_.high * p_.c[i]);
-            signed_[i] = a;
+            a[i] = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
+            inside = inside && !(a[i] < loss_.low * p_.c[i]) && !(a[i] > loss_.high * p_.c[i]);
         }
-        at_.bias -= tilt_;
-        if (!inside) {
-            balanced_look(0);
+        if (inside) {
+            at_.bias -= tilt_;
+        } else {
+            balanced_look(at_.bias - tilt_, 0);
             project_back();
-            for (std::size_t i = 0; i < n_; ++i) signed_[i] = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
+            for (std::size_t i = 0; i < n_; ++i) a[i] = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
         }
-        const double rounding = row_dot(p_.sign.data(), signed_.data(), n_) / total_;
+        const double rounding = row_dot(p_.sign.data(), a.data(), n_) / total_;
         for (std::size_t i = 0; i < n_; ++i)
-            at_.alpha[i] = signed_[i] - (total_ > 0 ? rounding * at_.h[i] * p_.sign[i] : 0.0);
+            at_.alpha[i] = a[i] - (total_ > 0 ? rounding * at_.h[i] * p_.sign[i] : 0.0);
         tilt_ = off_ = 0;
     }
 
-    double value() const {
-        double square = 0;
-        for (const double weight : at_.w) square += weight * weight;
-        return 0.5 * p_.lam * square + mean_loss(loss_, exact_, p_.c);
+    double value() {
+        const double square = row_dot(at_.w.data(), at_.w.data(), at_.w.size());
+        return 0.5 * p_.lam * square + mean_loss(loss_, exact(), p_.c);
     }
 
     double excess_gap() {
@@ -234,18 +231,20 @@ class Newton {
             first_ += gradient_[j] * gradient_[j];
         }
         first_ = first_ / (2 * p_.lam) + 0.5 * off_ * tilt_;
-        second_ = at_.mu == 0 ? 0.0 : excess(loss_, exact_, at_.alpha, p_.c);
         return first_ + second_;
     }
 
     void to_center() {
-        slopes_of(at_.alpha.data(), p_.c.data(), loss_.low, loss_.high, at_.center.data(), n_);
+        parallel_ranges(n_, p_.threads, 8.0 * static_cast<double>(n_), [&](std::size_t i, std::size_t end) {
+            slopes_of(at_.alpha.data() + i, p_.c.data() + i, loss_.low, loss_.high, at_.center.data() + i,
+                      end - i);
+        });
     }
 
     void recenter() {
         to_center();
         at_.mu *= rules_.shrink;
-        look();
+        look(0);
         excess_gap();
     }
 
@@ -256,7 +255,7 @@ class Newton {
         short_ = 0;
     }
 
-    // Returns how far it went along the direction.
+    // Returns how far it went along the direction; `look` will go there.
     double step() {
         const std::size_t columns = at_.w.size();
         std::vector<double> d(size_);
@@ -264,20 +263,18 @@ class Newton {
         solve(d);
         const double lift = p_.bias ? d.back() - tilt_ : 0.0;
         const std::span<const double> move(d.data(), columns);
-        product(X_, move, signed_, p_.threads);
-        double slope = 0, bend = 0, start = 0;  // the last of all of J
+        product(X_, move, direction_, p_.threads);
+        const double leaning = turn(p_.sign.data(), at_.h.data(), lift, direction_.data(), n_, p_.threads);
+        double slope = 0, bend = 0, start = tilt_ * leaning;  // the last of all of J
         for (std::size_t j = 0; j < columns; ++j) {
             slope += at_.w[j] * d[j], bend += d[j] * d[j];
             start += gradient_[j] * d[j];
         }
-        for (std::size_t i = 0; i < n_; ++i) signed_[i] = p_.sign[i] * (signed_[i] + lift);
-        if (tilt_ != 0) start += tilt_ * leaning_along(at_.h.data(), p_.sign.data(), signed_.data(), n_);
-        Line line(loss_, at_.mu, shifted(), signed_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads,
+        Line line(loss_, at_.mu, shifted(), direction_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads,
                   {at_.alpha, at_.h});
         const double tau = along(line, start, 0.05);
-        if ((known_ = line.keeps(tau)) && p_.bias) lean();
+        known_ = line.keeps(tau);
         for (std::size_t j = 0; j < columns; ++j) at_.w[j] += tau * d[j];
-        for (std::size_t i = 0; i < n_; ++i) at_.image[i] += tau * (signed_[i] - lift * p_.sign[i]);
         at_.bias += tau * lift;
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
         ++products_, ++steps_;
@@ -286,7 +283,7 @@ class Newton {
 
     // Overwrites -∇ with the step.
     void solve(std::vector<double>& d) {
-        const auto rows = support(at_.h);
+        const auto rows = support(at_.h, rows_);
         const double band = static_cast<double>(rows.size());
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
@@ -305,15 +302,15 @@ class Newton {
         }
         std::vector<double> inverse(size_), g = d;
         double total = 0;
-        for (std::size_t i = 0; i < n_; ++i) {
-            if (at_.h[i] > 0) add_squares(X_, i, at_.h[i], inverse.data());
+        for (const std::uint32_t i : rows) {
+            add_squares(X_, i, at_.h[i], inverse.data());
             total += at_.h[i];
         }
         for (double& value : inverse) value += p_.lam;
         if (p_.bias) inverse.back() = total;
         for (double& value : inverse) value = value > 0 ? 1 / value : 0.0;
         const Iterated solved =
-            conjugate_gradients(X_, at_.h, p_.bias, p_.lam, g, inverse, 0.1, 250, d, p_.threads);
+            conjugate_gradients(X_, at_.h, rows, p_.bias, p_.lam, g, inverse, 0.1, 250, d, p_.threads);
         at_.iterations = 0.5 * (at_.iterations + solved.iterations);
         products_ += 2 * solved.iterations;
         spent_ += solved.iterations * iteration;
@@ -325,7 +322,8 @@ class Newton {
     const NewtonRules rules_;
     NewtonPoint& at_;
     const std::size_t n_, size_;
-    std::vector<double> exact_, r_, signed_, gradient_;
+    std::vector<double> r_, direction_, gradient_;
+    std::vector<std::uint32_t> rows_;       // with h_i > 0
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;
     double off_ = 0, total_ = 0, tilt_ = 0;  // Σ s_i α_i, Σ h_i, and how far the bias is too high for them

@@ -20,15 +20,15 @@
 
 namespace minorant {
 
-inline std::vector<std::uint32_t> support(std::span<const double> h) {
-    std::vector<std::uint32_t> rows(h.size());
+// The examples with h_i > 0, in the room of `rows`.
+inline std::span<const std::uint32_t> support(std::span<const double> h, std::vector<std::uint32_t>& rows) {
+    rows.resize(h.size());
     std::size_t count = 0;
     for (std::size_t i = 0; i < h.size(); ++i) {  // no branch: which rows they are is hard to predict
         rows[count] = static_cast<std::uint32_t>(i);
         count += h[i] > 0;
     }
-    rows.resize(count);
-    return rows;
+    return std::span(rows).first(count);
 }
 
 template <class V, class I, class P>
@@ -165,7 +165,8 @@ void solve_by_columns(const Rows& X, std::span<const double> h, std::span<const 
 template <class Rows>
 void solve_directly(const Rows& X, std::span<const double> h, bool bordered, double lam, std::span<double> g,
                     int threads) {
-    const auto rows = support(h);
+    std::vector<std::uint32_t> room;
+    const auto rows = support(h, room);
     if (rows.size() < g.size()) return solve_by_examples(X, h, rows, bordered, lam, g);
     solve_by_columns(X, h, rows, bordered, lam, g, threads);
 }
@@ -209,11 +210,11 @@ struct Iterated {
 // A free bias is eliminated: with the means m = Xᵀh/Σh the system left is  λ I + Xᵀ H (X - 1 mᵀ),  whose
 // condition does not depend on how far the columns are from having mean 0.
 template <class Rows>
-Iterated conjugate_gradients(const Rows& X, std::span<const double> h, bool bordered, double lam,
-                             std::span<const double> g, std::span<const double> inverse_diagonal,
-                             double accuracy, int most, std::span<double> d, int threads) {
+Iterated conjugate_gradients(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                             bool bordered, double lam, std::span<const double> g,
+                             std::span<const double> inverse_diagonal, double accuracy, int most,
+                             std::span<double> d, int threads) {
     const std::size_t size = g.size(), columns = bordered ? size - 1 : size;
-    const auto rows = support(h);
     std::vector<double> residual(g.begin(), g.end()), direction(size), image(size), scaled(size), mean;
     std::vector<double> inverse(inverse_diagonal.begin(), inverse_diagonal.end());
     double total = 0;

@@ -75,6 +75,14 @@ inline std::array<double, 2> weight_block(const double* y, const double* c, std:
     });
 }
 
+// The weight of the kinks below that bias.
+MINORANT_CLONES inline std::array<double, 1> weight_before(const double* u, const double* y, const double* c,
+                                                           double bias, std::size_t begin, std::size_t end) {
+    return lane_sums<1>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        return std::array<double, 1>{y[i] * (1 + u[i]) < bias ? c[i] : 0.0};
+    });
+}
+
 // Σ sums(begin, end) over the blocks of the entries 0..n-1, in their order; each entry costs `cost`
 // operations.
 template <std::size_t K, class F>

@@ -63,6 +63,12 @@ struct Smoothed {
                      inside = t < loss.high ? above : 0.0;
         return v == 0 ? inside * at_rest : inside;
     }
+    // For mu = 0: that of the loss, without a choice by its shape, which would keep it out of vector units.
+    MINORANT_INLINE double excess(double r, double t) const {
+        const double v = loss.soft(r), steep = loss.clip(v * inverse);
+        const double value = steep * v - 0.5 * loss.kappa * (steep * steep);
+        return value + loss.tube * std::abs(t) + 0.5 * loss.kappa * (t * t) - r * t;
+    }
 };
 
 struct Logistic {

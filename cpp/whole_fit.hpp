@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -55,13 +56,15 @@ double pace(const Classifier<Rows, Loss>& p, const BiasRules& rules, std::span<c
     return found > 0 ? found : 1;
 }
 
+// ‖x_i‖²
 template <class V, class I, class P>
-void norms(const CsrRows<V, I, P>& rows, std::span<double> out, int threads) {
+void squares(const CsrRows<V, I, P>& rows, std::span<double> out, int threads) {
     csr_row_norms(rows.X, out, threads);
+    for (double& norm : out) norm *= norm;
 }
 template <class V>
-void norms(const DenseRows<V>& rows, std::span<double> out, int threads) {
-    dense_row_norms(rows.X, out, threads);
+void squares(const DenseRows<V>& rows, std::span<double> out, int threads) {
+    dense_row_squares(rows.X, out, threads);
 }
 
 template <class Rows, class Loss>
@@ -139,7 +142,7 @@ class Sweeping {
             for (std::size_t i = 0; i < t_.size(); ++i) alpha_[i] = p_.c[i] * t_[i];
         }
         const bool feasible = p_.feasible(alpha_, h_);
-        p_.dual_image(alpha_, v_);
+        p_.dual_image(alpha_, h_, v_);
         if (!p_.bias) {
             follow();
             p_.image(w_, image_);
@@ -211,22 +214,25 @@ void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& be
                        double wide, double iterations, double tol, double budget) {
     constexpr bool logistic = std::is_same_v<Loss, Logistic>;
     const std::size_t n = p.y.size();
-    std::vector<double> w(best.w.begin(), best.w.end()), image = best.image, alpha(n), v(w.size()), h(n),
-                                                         center(logistic ? 0 : n);
-    if (!logistic) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);
+    const auto room = std::make_unique_for_overwrite<double[]>((logistic ? 3 : 4) * n);
+    const std::span image(room.get(), n), alpha(image.data() + n, n), h(alpha.data() + n, n),
+        center(h.data() + n, logistic ? 0 : n);
+    std::vector<double> w(best.w.begin(), best.w.end()), v(w.size());
+    std::copy(best.image.begin(), best.image.end(), image.begin());
     const bool at_rest = p.bias && best.fit.dual == 0;
     const double size = (at_rest ? wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
     const double mu = has_corners(p.loss) ? size : 0.0;
+    if (mu > 0) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);
     NewtonPoint at{w, image, alpha, v, h, center, mu, best.fit.bias, iterations};
     const NewtonProblem problem{p.c, p.offset, p.sign, p.lam, p.bias, p.threads};
     Newton newton(p.X, p.loss, problem, rules, at);
     const int before = best.fit.products;
     for (int looks = 1;; ++looks) {
         const double before_it = best.fit.primal;
-        const NewtonSteps done = newton.run(looks == 1, 0.995 * tol, before_it, budget);
+        const NewtonSteps done = newton.run(0.995 * tol, before_it, budget);
         best.offer(w, image, at.bias);
         if (p.feasible(alpha, h)) {
-            p.dual_image(alpha, v);
+            p.dual_image(alpha, h, v);
             best.offer_dual(alpha, v);
         }
         best.fit.products = before + done.products + looks;
@@ -241,8 +247,7 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
                    std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
     std::vector<double> norm2(p.y.size());
-    norms(p.X, norm2, p.threads);
-    for (double& norm : norm2) norm *= norm;
+    squares(p.X, norm2, p.threads);
     const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
     if (!std::isfinite(size)) return best.fit;  // data whose squares overflow
     bool newton_now = true;

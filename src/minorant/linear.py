@@ -313,8 +313,9 @@ def _fit(
     certificates: list[LinearCertificate] = []
     traces: list[tuple[Progress, ...]] = []
     c = None if weight is None else normalized_weights(weight, A.shape[0])
+    signs = labels.dtype == np.float64 and labels.flags.c_contiguous and classes.tolist() == [-1.0, 1.0]
     for row, positive in enumerate(positives):
-        y = labels if positive is None else np.where(labels == positive, 1.0, -1.0)
+        y = labels if positive is None or signs else np.where(labels == positive, 1.0, -1.0)
         result, warm = None, None
         if positive is not None and start is None and dtype is np.float64:
             result = _at_once(A, y, c, objective, row, run)

@@ -71,6 +71,20 @@ def test_dense_products_equal_the_twins_and_the_sparse_ones(shape, value):
     close(_core.dense_tdot(X, alpha, 2), _core.csr_tdot(*sparse, alpha, shape[1], 2))
 
 
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", range(1, 18))
+def test_a_product_of_one_row_takes_nothing_from_the_rows_beside_it(columns, value):
+    X = np.random.default_rng(columns).standard_normal((11, columns)).astype(value)
+    w = np.linspace(1.0, 2.0, columns)
+    alone = [_core.dense_dot(X[i : i + 1], w, 1)[0] for i in range(len(X))]
+    for broken in range(len(X)):
+        beside = X.copy()
+        beside[broken] = np.nan
+        expected = np.array(alone)
+        expected[broken] = np.nan
+        np.testing.assert_array_equal(_core.dense_dot(beside, w, 1), expected)
+
+
 @BOTH
 def test_unsorted_and_repeated_columns_add_up(kernels):
     X = np.array([1.0, 2.0, 4.0, 8.0, 16.0]), np.array([2, 0, 2, 1, 1]), np.array([0, 3, 3, 5])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -171,8 +173,10 @@ def test_data_whose_squares_overflow_are_refused():
         LinearSVC().fit(1e200 * X, y)
 
 
-def test_results_do_not_depend_on_threads():
-    X, y = draw((3000, 5))
-    one, two = (LinearSVC(tol=1e-6, n_jobs=k).fit(X, y) for k in (1, 2))
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("make", [LinearSVC, partial(LinearSVC, loss="squared_hinge"), LogisticRegression])
+def test_results_do_not_depend_on_threads(make, bias):
+    X, y = draw((60000, 5))  # enough for threads in every pass
+    one, two = (make(tol=1e-6, n_jobs=k, fit_intercept=bias).fit(X, y) for k in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     np.testing.assert_array_equal(one.certificate_.alpha, two.certificate_.alpha)

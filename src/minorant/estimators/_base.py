@@ -161,7 +161,7 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         else:
             start = self._start(X.shape, classes)
             fit = fit_classifier(X, y, classes=classes, start=start, **how, **objective)
-            dual = np.array([np.where(y == c.positive, c.alpha, -c.alpha) for c in fit.certificates]) / fit.lam
+            dual = np.array([c.alpha / np.where(y == c.positive, fit.lam, -fit.lam) for c in fit.certificates])
         self.classes_, self.coef_, self.intercept_ = classes, fit.coef, fit.intercept
         self.dual_coef_ = dual.astype(fit.coef.dtype, copy=False)
         if joint and classes.size == 2:  # one row tells two classes apart, as in scikit-learn

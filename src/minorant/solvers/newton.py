@@ -60,14 +60,13 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     mu, center = _smoothing(e, best)
     w, image = best.w.copy(), best.image.copy()
     alpha, v, h = np.empty(e.n), np.empty(e.p), np.empty(e.n)
-    f, begin, loss = e.scalar, True, e.problem.loss
+    f, loss = e.scalar, e.problem.loss
     bias = float(loss.intercept(best.image)) if f.bias else 0.0
     scalars = np.array([mu, bias, ITERATIONS])  # and what conjugate gradients took last
     problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
-        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), begin, 0.995 * tol, best.primal, _BUDGET)
-        begin = False
+        _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), 0.995 * tol, best.primal, _BUDGET)
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
         loss.expect(float(scalars[1]))
@@ -111,8 +110,9 @@ def step_by_step(e: Examples, best: Best) -> Iterator[tuple[Candidates, float]]:
             if mu == 0.0:
                 center = e.t(at.alpha)
             mu, short = _GROWTH * mu or e.unit, 0
-        at = e.certain(image, mu, center, e.slopes(image, mu, center, bias))
-        yield Candidates(((w, image),), ((at.alpha, e.A.T @ at.alpha),)), mu
+        found = e.certain(image, mu, center, e.slopes(image, mu, center, bias))
+        yield Candidates(((w, image),), ((found.alpha, e.A.T @ found.alpha),)), mu
+        at = e.slopes(image, mu, center, found.bias)
 
 
 class _Systems:
