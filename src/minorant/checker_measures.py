@@ -183,7 +183,7 @@ def check_measure(
         reach = bias_bound(J, lam, longest_row(X), n_pos, n_neg, claim)
         D -= reach * abs(float(alpha.sum()))
         slack += reach * few * float(np.abs(alpha).sum())
-    return Verdict(float(J), float(D), problems, (lost, slack))
+    return Verdict(float(J), float(D), problems, (float(lost), float(slack)))
 
 
 def longest_row(X: Any) -> float:
