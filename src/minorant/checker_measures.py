@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minorant.checker import ROUNDING, Triplets, Verdict
+from minorant.checker import FEW, Triplets, Verdict, gamma, lower_bound, product
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["check_measure", "claim_rounding", "risk"]
+__all__ = ["check_measure", "risk"]
 
 
 def table_loss(claim: Mapping[str, Any], b: Any, c: Any, n_pos: int, n_neg: int) -> Any:
@@ -120,7 +120,7 @@ def _swaps_exist(z: Any, positive: Any) -> bool:
     """Whether 0 ≤ p_ij ≤ 1 exist with these means over rows and columns."""
     r, q = np.sort(z[positive])[::-1], np.sort(z[~positive])
     rows, columns = r * q.size, q * r.size
-    slack = ROUNDING * r.size * q.size
+    slack = gamma(z.size + FEW) * r.size * q.size
     if abs(rows.sum() - columns.sum()) > slack:
         return False
     k = np.arange(1, r.size + 1)
@@ -130,20 +130,34 @@ def _swaps_exist(z: Any, positive: Any) -> bool:
 
 
 def check_measure(
-    X: Any, y: Any, w: Any, b: float, beta: Any, flips: Iterable[Any], claim: Mapping[str, Any], index: Any = None
+    X: Any,
+    y: Any,
+    w: Any,
+    b: float,
+    beta: Any,
+    flips: Iterable[Any],
+    claim: Mapping[str, Any],
+    index: Any = None,
+    unit: float = 0.0,
 ) -> Verdict:
     """J and D recomputed for labels ±1, and what is wrong with the labelings (nothing, one hopes).
 
     `flips` has what each labeling flips of the examples (shares, for the ROC area); `index` repeats rows of X and y.
+    X is known up to `unit`, relative.
     """
     w = np.asarray(w, dtype=np.float64)
-    rows = np.asarray(X @ w).ravel() + b
-    s, labels = (rows, y) if index is None else (rows[index], y[index])
+    rows, blur = product(X, w, unit)
+    rows, blur = rows + b, blur + (gamma(5) + unit) * abs(b)
+    s, blur, labels = (rows, blur, y) if index is None else (rows[index], blur[index], y[index])
     positive, n, lam = labels > 0, labels.size, claim["lam"]
     n_pos, n_neg = int(positive.sum()), int((~positive).sum())
     J = 0.5 * lam * float(w @ w) + risk(s, labels, claim)
+    few = gamma(n + w.size + beta.size + FEW)
+    # a labeling moves each score by 2/n or less, a pair by 1 over the size of its class: so much is J off
+    changes = blur + few * np.abs(s)
+    lost = few * (1.0 + abs(J)) + 2.0 * float(changes[positive].mean() + changes[~positive].mean())
     problems = []
-    if (beta < 0).any() or abs(beta.sum() - 1.0) > ROUNDING:
+    if (beta < 0).any() or abs(beta.sum() - 1.0) > gamma(beta.size + FEW):
         problems.append("the weights of the labelings are not probabilities")
     z, loss = np.zeros(n), 0.0
     for weight, flip in zip(beta, flips, strict=True):
@@ -157,25 +171,25 @@ def check_measure(
         sums = np.array([flipped[positive].sum()]), np.array([flipped[~positive].sum()])
         counts = np.round(sums[0]), np.round(sums[1])
         off = max(abs(float(total[0] - count[0])) for total, count in zip(sums, counts, strict=True))
-        if flipped.min() < 0 or flipped.max() > 1 or off > ROUNDING * n:
+        if flipped.min() < 0 or flipped.max() > 1 or off > few * n:
             problems.append("a labeling flips less than nothing, more than an example, or no whole number of them")
         loss += weight * float(table_loss(claim, *counts, n_pos, n_neg)[0])
     share = np.where(positive, n_pos, n_neg) if claim["metric"] == "roc_auc" else 0.5 * n
     alpha = -labels * z / share
     folded = alpha if index is None else np.bincount(index, weights=alpha, minlength=rows.size)
-    v = np.asarray(X.T @ folded).ravel()
-    D = loss - float(v @ v) / (2.0 * lam)
+    v = product(X.T, folded, unit + few)
+    D, slack = lower_bound(np.array([loss]), 1.0 + abs(loss), *v, unit + few, {"penalty": "l2", "lam": lam})
     if claim["bias"]:
-        D -= abs(float(alpha.sum())) * bias_bound(J, lam, longest_row(X), n_pos, n_neg, claim)
-    return Verdict(float(J), float(D), problems)
+        reach = bias_bound(J, lam, longest_row(X), n_pos, n_neg, claim)
+        D -= reach * abs(float(alpha.sum()))
+        slack += reach * few * float(np.abs(alpha).sum())
+    return Verdict(float(J), float(D), problems, (float(lost), float(slack)))
 
 
 def longest_row(X: Any) -> float:
-    """The length of the longest row, of a dense or sparse matrix or of `checker.Triplets`."""
-    if isinstance(X, Triplets):
-        squares = np.bincount(X.rows, X.values**2, minlength=X.shape[0])
-    else:
-        squares = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X * X).sum(axis=1))
+    """The length of the longest row, of an array or of `checker.Triplets`."""
+    sparse = isinstance(X, Triplets)
+    squares = np.bincount(X.rows, X.values**2, minlength=X.shape[0]) if sparse else (X * X).sum(axis=1)
     return math.sqrt(float(squares.max()))
 
 
@@ -184,16 +198,3 @@ def bias_bound(J: float, lam: float, longest: float, n_pos: int, n_neg: int, cla
     ends = table_loss(claim, np.array([n_pos, 0]), np.array([0, n_neg]), n_pos, n_neg)
     least = min(n_pos, n_neg) / (n_pos + n_neg)
     return (J + max(0.0, -float(ends.min()))) / (2.0 * least) + longest * math.sqrt(2.0 * max(J, 0.0) / lam)
-
-
-def claim_rounding(X: Any, w: Any, b: float, alpha: Any, reach: float, lam: float) -> float:
-    """What rounding may change of J and D, from the sizes of what is added: J may be tiny beside the scores.
-
-    `alpha` has the slopes for each row of X, `reach` is a bound of |b| at the optimum, 0 where b is not free.
-    """
-    X, w = abs(X), np.abs(np.asarray(w, dtype=np.float64))
-    scores = np.asarray(X @ w).ravel() + abs(b)
-    v = np.asarray(X.T @ np.abs(alpha)).ravel()
-    J = 1.0 + 0.5 * lam * float(w @ w) + 2.0 * float(scores.mean())
-    D = 1.0 + float(v @ w) + reach * float(np.abs(alpha).sum())
-    return 64.0 * float(np.finfo(np.float64).eps) * max(J, D)

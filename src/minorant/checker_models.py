@@ -15,11 +15,17 @@ from typing import Any
 import numpy as np
 
 from minorant import checker
-from minorant.checker import Parts, Unusable, Verdict, check_problems
+from minorant.checker import Parts, Triplets, Unusable, Verdict, check_problems
 from minorant.checker_measures import check_measure
 from minorant.checker_multiclass import LOSSES, check_multiclass
 
-__all__ = ["check_any"]
+__all__ = ["as_triplets", "check_any"]
+
+
+def as_triplets(X: Any) -> Any:
+    """A SciPy matrix as `checker.Triplets`, an array as it is."""
+    coo = X.tocoo() if hasattr(X, "tocoo") else None
+    return X if coo is None else Triplets(coo.row, coo.col, coo.data, coo.shape)
 
 
 def check_any(tensors: Parts, about: Parts, X: Any, labels: Any) -> dict[str, Verdict]:
@@ -30,6 +36,7 @@ def check_any(tensors: Parts, about: Parts, X: Any, labels: Any) -> dict[str, Ve
     checker.Unusable
         If the file is damaged, or the data are not those of the model.
     """
+    X = as_triplets(X)
     if about.get("metric") is None and about.get("loss") not in LOSSES:
         return checker.check_model(tensors, about, X, labels)
     try:
@@ -47,9 +54,9 @@ def _check_joint(tensors: Parts, about: Parts, X: Any, labels: Any) -> dict[str,
     if len(W) != k or len(set(classes)) != k or c.shape != (n,) or len(about["certificates"]) != 1:
         raise Unusable("not a usable model file: its arrays do not fit each other")
 
-    def check(_row: int, _y: Any, rounding: float) -> Verdict:
+    def check(_row: int, _y: Any, unit: float) -> Verdict:
         index = (np.asarray(labels)[:, None] == np.array(classes)).argmax(axis=1)
-        return check_multiclass(X, index, W, b, alpha, c, about, rounding)
+        return check_multiclass(X, index, W, b, alpha, c, about, unit)
 
     return check_problems(tensors, about, X, labels, n, check)
 
@@ -67,11 +74,11 @@ def _check_measure(tensors: Parts, about: Parts, X: Any, labels: Any) -> dict[st
     if not fits or (repeats is not None and repeats.shape != (n,)) or about["metric"] == "custom":
         raise Unusable("not a usable model file: its arrays do not fit each other")
 
-    def check(r: int, y: Any, _rounding: float) -> Verdict:
+    def check(r: int, y: Any, unit: float) -> Verdict:
         own = np.flatnonzero(tensors["law_rows"] == r)
         b = float(tensors["intercept"][r]) if about["bias"] else 0.0  # else it is a threshold, and not in J
         flips = (_flips(tensors, int(j), size) for j in own)
-        return check_measure(X, y, tensors["coef"][r], b, tensors["law_weights"][own], flips, about, index)
+        return check_measure(X, y, tensors["coef"][r], b, tensors["law_weights"][own], flips, about, index, unit)
 
     return check_problems(tensors, about, X, labels, n, check)
 

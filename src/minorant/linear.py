@@ -20,6 +20,7 @@ import numpy as np
 
 from minorant import checker
 from minorant.certificate import Certificate, Status, relative
+from minorant.checker_models import as_triplets
 from minorant.driver import Progress, Result, solve
 from minorant.errors import InputError, unknown_option
 from minorant.losses import EpsilonInsensitive, Hinge, Logistic, Quantile, SmoothHinge, Squared, SquaredHinge
@@ -118,15 +119,15 @@ class Objective:
 
 def data_of(X: Any, y: ArrayLike, shape: tuple[int, int]) -> tuple[Any, NDArray[Any]]:
     """The data as the checkers take them; refuse those that cannot be the data of a certificate."""
-    data, labels = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), np.asarray(y)
+    data, labels = as_triplets(X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)), np.asarray(y)
     if data.shape != shape or labels.shape != shape[:1]:
         raise InputError(f"this certificate is for X of shape {shape}; got X {data.shape}, y {labels.shape}")
     return data, labels
 
 
-def confirmed(verdict: checker.Verdict, claim: Certificate, rounding: float = checker.ROUNDING) -> checker.Verdict:
+def confirmed(verdict: checker.Verdict, claim: Certificate) -> checker.Verdict:
     """The verdict, if it bears out what the certificate claims."""
-    problems = [*verdict.problems, *checker.disagreements(verdict, claim.primal, claim.dual, rounding)]
+    problems = [*verdict.problems, *checker.disagreements(verdict, claim.primal, claim.dual)]
     if problems:
         raise InputError("the certificate does not hold on these data: " + "; ".join(problems))
     return verdict

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minorant import checker
 from minorant.certificate import Certificate, Status, relative
-from minorant.checker_measures import bias_bound, check_measure, claim_rounding
+from minorant.checker_measures import bias_bound, check_measure
 from minorant.driver import Progress
 from minorant.errors import InputError
 from minorant.kernels import dot
@@ -45,6 +44,8 @@ from minorant.solvers.sampled_start import sampled_start
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from minorant import checker
 
     Vector = NDArray[np.float64]
 
@@ -113,17 +114,7 @@ class MeasureCertificate(Certificate):
         size = n if self.index is None else self.index.size
         flips = self.law.each(size)
         verdict = check_measure(data, signs, self.w, self.bias, self.law.weights, flips, self._claim(), self.index)
-        least = self._rounding(data, signs) / max(verdict.primal, abs(verdict.dual), 1e-300)
-        return confirmed(verdict, self, max(checker.ROUNDING, least))
-
-    def _rounding(self, X: Any, signs: Vector) -> float:
-        used = signs if self.index is None else signs[self.index]
-        n_pos, reach = int((used > 0).sum()), 0.0
-        if self.free:
-            norms = np.asarray(X.multiply(X).sum(axis=1)) if hasattr(X, "multiply") else (X * X).sum(axis=1)
-            longest = float(np.sqrt(norms.max()))
-            reach = bias_bound(self.primal, self.lam, longest, n_pos, used.size - n_pos, self._claim())
-        return claim_rounding(X, self.w, self.bias, self.alpha, reach, self.lam)
+        return confirmed(verdict, self)
 
     def _claim(self) -> dict[str, Any]:
         return _claim(self.measure, self.lam, self.free)
