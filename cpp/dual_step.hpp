@@ -9,7 +9,9 @@
 // Logistic: t = σ(z) for the root z of  z + Q σ(z) = r + Q t_old.  The z are kept. At the old one the
 // left-hand side minus the right-hand one is z - r, so that the first of Newton's steps needs no exponential;
 // near the solution it is all that is needed, and the others, kept within a bracket, stop once they are small
-// beside the whole way. An inexact step is one to another feasible t.
+// beside the whole way, or beside z. An inexact step is one to another feasible t. Where t is 0 or 1 they
+// start at z = 0, where σ bends the other way, or as near to it as the bracket allows: from there they cannot
+// overshoot.
 #pragma once
 
 #include <algorithm>
@@ -72,11 +74,14 @@ class DualSteps<Logistic> {
     MINORANT_INLINE double force(double, double, double) const { return 1; }
     MINORANT_INLINE bool held(double, double) const { return false; }
     double operator()(std::size_t i, double r, double t, double) const {
-        const double q = q_[i], whole = r + q * t, start = std::isfinite(z_[i]) ? z_[i] : r;
-        double below = whole - q, above = whole, z = start, slope = std::isfinite(z_[i]) ? t : sigmoid(r);
+        const double q = q_[i], whole = r + q * t;
+        const bool known = std::isfinite(z_[i]);
+        double below = whole - q, above = whole;
+        const double start = known ? z_[i] : std::clamp(0.0, below, above);
+        double z = start, slope = known ? t : sigmoid(start);
         for (int k = 0; k < 50; ++k) {
             const double left = whole - z - q * slope, step = left / (1 + q * slope * (1 - slope));
-            if (k > 0 && std::abs(step) <= 0.05 * std::abs(z - start)) break;
+            if (k > 0 && (std::abs(step) <= 0.05 * std::abs(z - start) || z + step == z)) break;
             (left > 0 ? below : above) = z;
             const double newton = z + step;
             z = newton >= below && newton <= above ? newton : 0.5 * (below + above);
