@@ -29,7 +29,7 @@ namespace minorant {
 
 template <class V, class I, class P>
 struct CsrRows {
-    const Csr<V, I, P>& X;
+    const Csr<V, I, P> X;
 
     std::size_t size() const { return X.rows(); }
     std::size_t volume() const { return X.data.size(); }
@@ -51,6 +51,17 @@ struct CsrRows {
         const I* indices = X.indices.data();
         for (std::size_t k = X.begin(i), end = X.end(i); k < end; ++k) w[indices[k]] += scale * data[k];
     }
+    // The first cache lines of a row: all of a short one, and after those processors see where a long one
+    // goes.
+    MINORANT_INLINE void prefetch(std::size_t i) const {
+#if defined(__GNUC__)
+        const V* data = X.data.data() + X.begin(i);
+        const I* indices = X.indices.data() + X.begin(i);
+        constexpr std::size_t kLine = 64;
+        for (std::size_t line = 0; line < 3; ++line) __builtin_prefetch(data + line * kLine / sizeof(V));
+        for (std::size_t line = 0; line < 2; ++line) __builtin_prefetch(indices + line * kLine / sizeof(I));
+#endif
+    }
 };
 
 MINORANT_CLONES inline void add_row(const float* x, double scale, double* w, std::size_t n) {
@@ -68,6 +79,7 @@ struct DenseRows {
     std::size_t volume() const { return X.data.size(); }
     double dot(std::size_t i, const double* w) const { return row_dot(X.row(i), w, X.columns); }
     void add(std::size_t i, double scale, double* w) const { add_row(X.row(i), scale, w, X.columns); }
+    void prefetch(std::size_t) const {}  // long rows: processors see by themselves where they go
 };
 
 // xoshiro-like quality is not needed, but every platform must shuffle alike.
@@ -109,7 +121,8 @@ class CoordinateAscent {
         : X_(X),
           p_(p),
           n_(X.size()),
-          steps_(dual_steps(loss, curvatures(), t)),
+          q_(curvatures()),
+          steps_(loss, q_, t, kept_),
           shuffle_{seed},
           t_(t),
           w_(w),
@@ -154,6 +167,7 @@ class CoordinateAscent {
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
     static constexpr int kStride = 2;  // sweeps from one iterate of the extrapolation to the next
     static constexpr std::uint32_t kLeft = 0x80000000u;
+    static constexpr std::size_t kAhead = 2;  // rows from the one that is visited to the one that is fetched
 
     std::size_t seen() const { return active_.size() - left_out_; }
 
@@ -188,36 +202,41 @@ class CoordinateAscent {
     }
 
     double sweep() {
-        double excess = 0, largest = 0;
+        const auto steps = steps_;  // copies: for all that a compiler knows, writing to w changes the members
+        const Rows X = X_;
+        const CoordinateProblem p = p_;
+        const std::span<double> t = t_;
+        double* const w = w_.data();
+        double excess = 0, largest = 0, bias = bias_, balance = balance_;
         for (const std::uint32_t chunk : order_) {
             const std::size_t begin = chunk * height_, end = std::min(active_.size(), begin + height_);
             for (std::size_t k = begin; k < end; ++k) {
-                if ((active_[k] & kLeft) == 0) visit(active_[k], excess, largest);
+                X.prefetch(active_[std::min(k + kAhead, end - 1)] & ~kLeft);
+                const std::uint32_t i = active_[k];
+                if ((i & kLeft) != 0) continue;
+                const double old = t[i], scale = p.scale[i], sign = p.sign[i];
+                const double score = sign * (X.dot(i, w) + bias), r = score - p.offset[i];
+                const double force = steps.force(score, p.offset[i], old), size = std::abs(force);
+                excess += scale * steps.excess(i, r, old);
+                if (steps.held(force, old)) {
+                    if (size > limit_) {
+                        active_[k] |= kLeft;
+                        ++left_out_;
+                    }
+                    continue;
+                }
+                largest = size > largest ? size : largest;
+                const double now = steps(i, r, old, force), move = -sign * scale * (now - old);
+                t[i] = now;
+                X.add(i, move, w);
+                bias += p.rho * move;
+                balance -= move;
             }
         }
-        bias_ -= p_.rho * balance_;
+        balance_ = balance;
+        bias_ = bias - p.rho * balance;
         limit_ = largest > 0 ? largest : kInfinity;
         return excess;
-    }
-
-    MINORANT_INLINE void visit(std::uint32_t& row, double& excess, double& largest) {
-        const std::size_t i = row;
-        const double old = t_[i];
-        const double r = p_.sign[i] * (X_.dot(i, w_.data()) + bias_) - p_.offset[i];
-        if (steps_.held(r, old) > limit_) {
-            row |= kLeft;
-            ++left_out_;
-            return;
-        }
-        excess += p_.scale[i] * steps_.excess(i, r, old);
-        largest = std::max(largest, steps_.drive(r, old));
-        const double now = steps_(i, r, old), step = now - old;
-        if (step == 0) return;
-        t_[i] = now;
-        const double move = -p_.sign[i] * p_.scale[i] * step;
-        X_.add(i, move, w_.data());
-        bias_ += p_.rho * move;
-        balance_ -= move;
     }
 
     // The dual with the multiplier b₀ held, up to a factor λ.
@@ -257,8 +276,8 @@ class CoordinateAscent {
     const Rows& X_;
     const CoordinateProblem& p_;
     const std::size_t n_;
-    decltype(dual_steps(std::declval<const Loss&>(), std::vector<double>{},
-                        std::span<const double>{})) steps_;
+    std::vector<double> q_, kept_;  // of the steps
+    DualSteps<Loss> steps_;
     Shuffler shuffle_;
     std::span<double> t_, w_;
     double bias_, balance_ = 0, limit_ = kInfinity;

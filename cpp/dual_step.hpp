@@ -1,13 +1,17 @@
 // The proximal step of one example in dual coordinate ascent: with all other slopes held, the best t_i is the
 // slope at r_i + Q_i t_i of φ smoothed at Q_i > 0. Each class keeps what makes the next step of an example
-// cheap. `allowed` is t, or what comes next to it within the bounds; `moved` tells of a t from elsewhere.
+// cheap, in vectors that its owner holds. `allowed` is t, or what comes next to it within the bounds; `moved`
+// tells of a t from elsewhere. The slopes that are held at a bound are known by the sign of `force`.
 //
-// PiecewiseSteps: clip(soft(r + Q t)/(kappa + Q)), with the quotients computed once.
+// Piecewise: clip(soft(r + Q t)/(kappa + Q)), which is t + (r - kappa t)/(kappa + Q) but for tube and bounds.
+// The quotients are computed once. It has no branch that depends on r: many of those would be mispredicted.
 //
-// LogisticSteps: t = σ(z) for the root z of  z + Q σ(z) = r + Q t_old.  The z are kept. At the old one the
+// Logistic: t = σ(z) for the root z of  z + Q σ(z) = r + Q t_old.  The z are kept. At the old one the
 // left-hand side minus the right-hand one is z - r, so that the first of Newton's steps needs no exponential;
 // near the solution it is all that is needed, and the others, kept within a bracket, stop once they are small
-// beside the whole way. An inexact step is one to another feasible t.
+// beside the whole way, or beside z. An inexact step is one to another feasible t. Where t is 0 or 1 they
+// start at z = 0, where σ bends the other way, or as near to it as the bracket allows: from there they cannot
+// overshoot.
 #pragma once
 
 #include <algorithm>
@@ -19,39 +23,65 @@
 
 namespace minorant {
 
-class PiecewiseSteps {
+template <class Loss>
+class DualSteps;
+
+template <>
+class DualSteps<Piecewise> {
   public:
-    PiecewiseSteps(const Piecewise& loss, std::vector<double> q, std::span<const double>)
-        : loss_(loss), q_(std::move(q)), inverse_(q_.size()) {
-        for (std::size_t i = 0; i < q_.size(); ++i) inverse_[i] = 1 / (loss.kappa + q_[i]);
+    DualSteps(const Piecewise& loss, std::span<double> q, std::span<const double>, std::vector<double>&)
+        : loss_(loss), sharp_(loss.kappa > 0 ? 1 / loss.kappa : 1e300), inverse_(q) {
+        for (double& value : q) value = 1 / (loss.kappa + value);
     }
-    MINORANT_INLINE double operator()(std::size_t i, double r, double t) const {
-        return loss_.clip(loss_.soft(r + q_[i] * t) * inverse_[i]);
+    // How far r is from where t would stay. What does not wait for the score comes first.
+    MINORANT_INLINE double force(double score, double offset, double t) const {
+        const double off = score - (offset + loss_.kappa * t);
+        if (loss_.tube == 0) return off;
+        return t > 0 ? off - loss_.tube : t < 0 ? off + loss_.tube : loss_.soft(off);
+    }
+    MINORANT_INLINE bool held(double force, double t) const {
+        return t == (force < 0 ? loss_.low : loss_.high);
+    }
+    MINORANT_INLINE double operator()(std::size_t i, double r, double t, double force) const {
+        if (loss_.tube == 0) return loss_.clip(t + force * inverse_[i]);
+        const Piecewise narrow{0, loss_.tube * inverse_[i], loss_.low, loss_.high};
+        return narrow.clip(narrow.soft(t + (r - loss_.kappa * t) * inverse_[i]));
+    }
+    MINORANT_INLINE double excess(std::size_t, double r, double t) const {
+        const double steep = loss_.clip((loss_.tube == 0 ? r : loss_.soft(r)) * sharp_);
+        const double smooth = (steep - t) * (r - 0.5 * loss_.kappa * (steep + t));
+        return loss_.tube == 0 ? smooth : smooth + loss_.tube * (std::abs(t) - std::abs(steep));
     }
     double allowed(double t, double) const { return loss_.clip(t); }
     double conjugate(double t) const { return loss_.conjugate(t); }
     void moved(std::size_t, double) {}
-    double excess(std::size_t, double r, double t) const { return loss_.excess(r, t); }
-    double drive(double r, double t) const { return loss_.drive(r, t); }
-    double held(double r, double t) const { return loss_.held(r, t); }
 
   private:
     Piecewise loss_;
-    std::vector<double> q_, inverse_;
+    double sharp_;
+    std::span<const double> inverse_;
 };
 
-class LogisticSteps {
+template <>
+class DualSteps<Logistic> {
   public:
-    LogisticSteps(const Logistic&, std::vector<double> q, std::span<const double> t)
-        : q_(std::move(q)), z_(t.size()) {
-        for (std::size_t i = 0; i < t.size(); ++i) z_[i] = std::log(t[i] / (1 - t[i]));
+    DualSteps(const Logistic&, std::span<const double> q, std::span<const double> t, std::vector<double>& z)
+        : q_(q) {
+        z.resize(t.size());
+        for (std::size_t i = 0; i < t.size(); ++i) z[i] = std::log(t[i] / (1 - t[i]));
+        z_ = z;
     }
-    double operator()(std::size_t i, double r, double t) {
-        const double q = q_[i], whole = r + q * t, start = std::isfinite(z_[i]) ? z_[i] : r;
-        double below = whole - q, above = whole, z = start, slope = std::isfinite(z_[i]) ? t : sigmoid(r);
+    MINORANT_INLINE double force(double, double, double) const { return 1; }
+    MINORANT_INLINE bool held(double, double) const { return false; }
+    double operator()(std::size_t i, double r, double t, double) const {
+        const double q = q_[i], whole = r + q * t;
+        const bool known = std::isfinite(z_[i]);
+        double below = whole - q, above = whole;
+        const double start = known ? z_[i] : std::clamp(0.0, below, above);
+        double z = start, slope = known ? t : sigmoid(start);
         for (int k = 0; k < 50; ++k) {
             const double left = whole - z - q * slope, step = left / (1 + q * slope * (1 - slope));
-            if (k > 0 && std::abs(step) <= 0.05 * std::abs(z - start)) break;
+            if (k > 0 && (std::abs(step) <= 0.05 * std::abs(z - start) || z + step == z)) break;
             (left > 0 ? below : above) = z;
             const double newton = z + step;
             z = newton >= below && newton <= above ? newton : 0.5 * (below + above);
@@ -69,22 +99,14 @@ class LogisticSteps {
         if (std::isfinite(off)) return std::min(0.5 * t * (1 - t) * off * off, std::abs(off));
         return std::max(above, 0.0) + std::log1p(std::exp(-std::abs(above)));
     }
-    double drive(double, double) const { return 1.0; }
-    double held(double, double) const { return 0.0; }
 
   private:
     static double sigmoid(double z) {
         const double e = std::exp(-std::abs(z));
         return (z < 0 ? e : 1.0) / (1 + e);
     }
-    std::vector<double> q_, z_;
+    std::span<const double> q_;
+    std::span<double> z_;
 };
-
-inline PiecewiseSteps dual_steps(const Piecewise& loss, std::vector<double> q, std::span<const double> t) {
-    return {loss, std::move(q), t};
-}
-inline LogisticSteps dual_steps(const Logistic& loss, std::vector<double> q, std::span<const double> t) {
-    return {loss, std::move(q), t};
-}
 
 }  // namespace minorant

@@ -34,18 +34,6 @@ struct Piecewise {
         return value + tube * std::abs(t) + 0.5 * kappa * t * t - r * t;
     }
     double conjugate(double t) const { return tube * std::abs(t) + 0.5 * kappa * t * t; }
-    // How far r is from where t would stay.
-    double drive(double r, double t) const {
-        const double bend = kappa * t + (t > 0 ? tube : t < 0 ? -tube : 0.0);
-        const double off = t == 0 ? soft(r) : r - bend;
-        return (t == low && off < 0) || (t == high && off > 0) ? 0.0 : std::abs(off);
-    }
-    // How far r is on the side that holds t at its bound; 0 within the bounds.
-    double held(double r, double t) const {
-        if (t == low) return std::max(0.0, kappa * low + (low < 0 ? -tube : tube) - r);
-        if (t == high) return std::max(0.0, r - kappa * high - (high > 0 ? tube : -tube));
-        return 0.0;
-    }
 };
 
 // The same smoothed at one mu, for many r; at a corner, one of its slopes.
@@ -102,8 +90,6 @@ struct Logistic {
     double conjugate(double t) const {
         return (t > 0 ? t * std::log(t) : 0.0) + (t < 1 ? (1 - t) * std::log1p(-t) : 0.0);
     }
-    double drive(double, double) const { return 1.0; }
-    double held(double, double) const { return 0.0; }
 };
 
 }  // namespace minorant
