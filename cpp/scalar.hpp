@@ -40,6 +40,12 @@ struct Piecewise {
         const double off = t == 0 ? soft(r) : r - bend;
         return (t == low && off < 0) || (t == high && off > 0) ? 0.0 : std::abs(off);
     }
+    // The r nearest to this one at which t would stay.
+    double staying(double r, double t) const {
+        const double bend = kappa * t + (t > 0 ? tube : t < 0 ? -tube : 0.0), flat = t == 0 ? tube : 0.0;
+        if (t > low) r = std::max(r, bend - flat);
+        return t < high ? std::min(r, bend + flat) : r;
+    }
     // How far r is on the side that holds t at its bound; 0 within the bounds.
     double held(double r, double t) const {
         if (t == low) return std::max(0.0, kappa * low + (low < 0 ? -tube : tube) - r);

@@ -118,11 +118,11 @@ def test_the_slopes_of_the_logistic_loss_reach_the_hyperplane_within_their_bound
     t, w = np.full(600, 0.1), np.zeros(300)
     e.sweeps(t, w, 0.0, 3, 0.0, seed=0)
     for slopes in (t, np.full(600, 0.3), np.linspace(0.0, 1.0, 600)):
-        alpha, _ = e.on_plane(slopes, problem.A @ w, 0.0)
+        alpha = e.on_plane(slopes, problem.A @ w, 0.0)
         assert abs(float(y @ alpha)) <= 1e-15
         assert (alpha >= 0).all()
         assert (alpha <= problem.loss.c).all()
     lost = [
-        optimum - problem.dual(a) for a in (e.on_plane(t, problem.A @ w, 0.0)[0], problem.loss.project(e.scalar.c * t))
+        optimum - problem.dual(a) for a in (e.on_plane(t, problem.A @ w, 0.0), problem.loss.project(e.scalar.c * t))
     ]
     assert 0 < lost[0] <= 1.05 * lost[1], lost
