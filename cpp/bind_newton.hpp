@@ -22,8 +22,9 @@ namespace minorant {
 using Shape = std::tuple<double, double, double, double>;               // kappa, tube, low, high
 using Rules = std::tuple<double, double, double, double, double, int>;  // the fields of NewtonRules
 using SweepNumbers = std::tuple<int, int, int, double, double, double, double, double, double, double, double,
-                                double, double, double>;                      // those of SweepRules
-using BiasNumbers = std::tuple<int, double, double, double, double, double>;  // those of BiasRules
+                                double, double, double>;  // those of SweepRules
+using BiasNumbers = std::tuple<int, double, double, double, double, double, double, double,
+                               double>;  // those of BiasRules
 using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
 // f(loss): the logistic one where `logistic`, else the piecewise quadratic one of that shape.

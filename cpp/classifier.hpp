@@ -135,12 +135,17 @@ class Classifier {
         return std::is_same_v<Loss, Logistic> ? std::log((1 + balance) / (1 - balance)) : balance;
     }
 
-    // Brings α into its domain; false where that takes more than rounding. The examples move as h lets them.
+    // Brings α into its domain; false where that takes more than rounding. The examples move as h lets them,
+    // or all alike where h is 0.
     bool feasible(std::span<double> alpha, std::span<const double> h) const {
         clip(alpha);
         for (int k = 0; bias && !on_plane(alpha); ++k) {
-            const double total = std::accumulate(h.begin(), h.end(), 0.0);
-            if (k == 5 || !(total > 0)) return false;
+            if (k == 5) return false;
+            double total = std::accumulate(h.begin(), h.end(), 0.0);
+            if (!(total > 0)) {
+                h = c;
+                total = std::accumulate(h.begin(), h.end(), 0.0);
+            }
             const double share = row_dot(sign.data(), alpha.data(), alpha.size()) / total;
             for (std::size_t i = 0; i < y.size(); ++i) alpha[i] -= share * h[i] * sign[i];
             clip(alpha);

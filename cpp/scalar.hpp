@@ -34,6 +34,12 @@ struct Piecewise {
         return value + tube * std::abs(t) + 0.5 * kappa * t * t - r * t;
     }
     double conjugate(double t) const { return tube * std::abs(t) + 0.5 * kappa * t * t; }
+    // The r nearest to this one at which t would stay.
+    double staying(double r, double t) const {
+        const double bend = kappa * t + (t > 0 ? tube : t < 0 ? -tube : 0.0), flat = t == 0 ? tube : 0.0;
+        if (t > low) r = std::max(r, bend - flat);
+        return t < high ? std::min(r, bend + flat) : r;
+    }
 };
 
 // The same smoothed at one mu, for many r; at a corner, one of its slopes.

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bias_pace.hpp"
 #include "classifier.hpp"
 #include "dual_coordinate.hpp"
 #include "newton.hpp"
@@ -25,36 +26,6 @@ struct SweepRules {
     double step, digits;  // what a step of Newton's method costs, and how many it takes for a decimal digit
     double curved;        // it comes first where the mean curvature is at least this
 };
-
-// Those of `Examples.rho`, which explains them.
-struct BiasRules {
-    int some;
-    double apart, pace, hurry, fast, late;
-};
-
-// How much the bias of the sweeps gives way to one example; `size` = Σ c_i ‖x_i‖².
-template <class Rows, class Loss>
-double pace(const Classifier<Rows, Loss>& p, const BiasRules& rules, std::span<const double> norm2,
-            double size, std::size_t columns) {
-    const std::size_t n = p.y.size(), some = static_cast<std::size_t>(rules.some),
-                      stride = (n + some - 1) / some;
-    double total = 0, chance = 0;
-    for (std::size_t i = 0; i < n; i += stride) total += p.c[i];
-    if (total == 0) total = 1;
-    std::vector<double> mean(columns);
-    for (std::size_t i = 0; i < n; i += stride) {
-        const double share = p.c[i] / total;
-        p.X.add(i, share, mean.data());
-        chance += share * share * norm2[i];
-    }
-    const double squared = row_dot(mean.data(), mean.data(), columns) - chance;
-    const double bend = size / (p.lam * static_cast<double>(n));
-    const double hurry = bend > 0 ? std::clamp(1 / std::sqrt(bend), 1.0, rules.hurry) : 1.0;
-    const double rho = rules.pace * hurry * std::max(squared, rules.apart * size);
-    const double least = std::min(0.1, rules.late / static_cast<double>(n)) * size;
-    const double found = std::min(std::max(rho, least), rules.fast * size);
-    return found > 0 ? found : 1;
-}
 
 // ‖x_i‖²
 template <class V, class I, class P>
@@ -84,7 +55,8 @@ class Sweeping {
           h_(t_.size()),
           scale_(t_.size()),
           v_(w_.size()),
-          problem_{scale_, p.offset, p.sign, norm2, p.bias ? pace(p, pacing, norm2, size, w_.size()) : 0.0},
+          pace_(p, pacing, norm2, size, w_.size()),
+          problem_{scale_, p.offset, p.sign, norm2, pace_.at_rest()},
           bias_(best.fit.bias),
           began_(best.relative_gap()) {
         for (std::size_t i = 0; i < t_.size(); ++i) scale_[i] = p.c[i] / p.lam;
@@ -118,6 +90,7 @@ class Sweeping {
 
   private:
     Sweeps sweep(int most, double enough) {
+        if (done_ > 0) problem_.rho = pace_(t_);
         CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_, bias_);
         const Sweeps found = ascent.run(most, enough / p_.lam);
         bias_ = ascent.bias();
@@ -171,10 +144,10 @@ class Sweeping {
                 h_[i] = alpha_[i] * (1 - t_[i]);
             }
         } else {
-            std::vector<double> r = p_.residuals(image_, 0);
-            for (std::size_t i = 0; i < t_.size(); ++i) r[i] += mu_ * t_[i];
-            bias_ = balance(p_.loss, mu_, r, p_.sign, p_.c, bias_, 0.0, p_.threads);
-            for (std::size_t i = 0; i < t_.size(); ++i) r[i] += bias_ * p_.sign[i];
+            std::vector<double> r = p_.residuals(image_, bias_);
+            for (std::size_t i = 0; i < t_.size(); ++i) r[i] = p_.loss.staying(r[i], t_[i]) + mu_ * t_[i];
+            const double step = balance(p_.loss, mu_, r, p_.sign, p_.c, 0.0, 0.0, p_.threads);
+            for (std::size_t i = 0; i < t_.size(); ++i) r[i] += step * p_.sign[i];
             bends(p_.loss, mu_, r, p_.c, p_.threads, alpha_, h_);
         }
     }
@@ -203,7 +176,8 @@ class Sweeping {
     const SweepRules rules_;
     const double tol_, mu_;
     std::vector<double> t_, w_, image_, alpha_, h_, scale_, v_;
-    const CoordinateProblem problem_;
+    const BiasPace<Rows, Loss> pace_;
+    CoordinateProblem problem_;
     double bias_, seen_bias_ = 0;
     const double began_;
     int done_ = 0, seen_ = 0;

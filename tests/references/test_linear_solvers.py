@@ -195,7 +195,7 @@ def test_the_hyperplane_is_reached_where_it_costs_the_dual_the_least():
     examples = Examples.of(problem)
     t, w = np.zeros(300), np.zeros(200)
     bias, _, _ = examples.sweeps(t, w, float(problem.loss.intercept(np.zeros(300))), 3, 0.0, seed=0)
-    alpha, _ = examples.on_plane(t, problem.A @ w, bias)
+    alpha = examples.on_plane(t, problem.A @ w, bias)
     nearest = problem.loss.project(problem.loss.c * t)
     assert abs(y @ alpha) <= 1e-12
     lost, lost_by_the_nearest = (optimum.certificate.primal - problem.dual(a) for a in (alpha, nearest))

@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["NEAR", "PACING", "Examples", "Slopes"]
 
-NEAR = 30.0  # how near `on_plane` stays to the slopes of the sweeps
+NEAR = 3.0  # how near `on_plane` stays to the slopes of the sweeps
 _SOME, _APART = 500, 0.03  # so many rows tell how long their mean is, unless it is this much shorter than they are
 _PACE, _HURRY, _FAST = 0.5, 6.0, 0.25  # of the bias, beside the mean of the rows, and at most, beside the rows
 _LATE = 30.0  # examples have to move a whole bias in a sweep
-PACING = (_SOME, _APART, _PACE, _HURRY, _FAST, _LATE)  # as the core takes them
+_MANY, _STEADY = 8.0, 0.1  # times it gives way to all free examples together; beside the mean of the rows
+_LEAST = 0.01  # of a mean square: shorter rows are not what the bias waits for
+PACING = (_SOME, _APART, _PACE, _HURRY, _FAST, _LATE, _MANY, _STEADY, _LEAST)  # as the core takes them
 
 
 class Slopes(NamedTuple):
@@ -82,24 +84,54 @@ class Examples:
     @property
     def bend(self) -> float:
         """The mean curvature c_i ‖x_i‖²/λ of the dual along one slope; C ‖x‖² for examples of equal weight."""
-        return kernels.dot(self.scalar.c, self.norm2) / (self.lam * self.n)
+        return self._square / (self.lam * self.n)
 
-    @cached_property
-    def rho(self) -> float:
+    def rho(self, t: Vector) -> float:
         """How much the bias of the sweeps gives way to one example: the square of a column of it.
 
-        A column that all rows share is nothing new where they have a mean m already: w moves along m by ‖m‖² for each
-        step of a slope. A bias that moves much faster is noise to all other examples; with little curvature there is
-        less noise to fear. One that needs many sweeps to arrive is late. m is estimated from some of the rows.
+        The multiplier of Σ s_i c_i t_i = 0 arrives at once where a step of the bias that undoes it makes all slopes
+        that are free (not at a bound) undo it many times over: they move by dt_i/dr_i = 1/(kappa + Q_i) each. A bias
+        that moves much faster is noise to all other examples, so rho falls with their number, down to a share of ‖m‖²
+        for the mean m of the rows: w moves along m by that much for each step of a slope.
+
+        Before the first sweep no slope is known to be free, and m alone decides; with little curvature there is less
+        noise to fear, and a bias that needs many sweeps to arrive is late.
         """
+        f, norm2 = self.scalar, self._square
+        if t.any():
+            scale = f.c / self.lam
+            q = scale * np.maximum(self.norm2, _LEAST * norm2)
+            with np.errstate(divide="ignore", invalid="ignore"):  # rows of zeros, and examples without weight
+                if f.logistic:
+                    h = t * (1.0 - t)
+                    moves = scale * h / (1.0 + q * h)
+                else:
+                    kappa, tube, low, high = f.shape
+                    free = (t > low) & (t < high) & (kappa + q > 0.0) & ((t != 0.0) | (tube == 0.0))
+                    moves = np.where(free, scale / (kappa + q), 0.0)
+            response = float(moves.sum())
+            rho = (_MANY / response if response > 0 else np.inf) + _STEADY * self._mean_square
+        else:
+            hurry = min(max(1.0, self.bend**-0.5), _HURRY) if self.bend > 0 else 1.0
+            rho = max(
+                _PACE * hurry * max(self._mean_square, _APART * norm2),
+                min(0.1, _LATE / self.n) * norm2,
+            )
+        return min(rho, _FAST * norm2) or 1.0
+
+    @cached_property
+    def _square(self) -> float:
+        """The mean of ‖x_i‖²."""
+        return kernels.dot(self.scalar.c, self.norm2)
+
+    @cached_property
+    def _mean_square(self) -> float:
+        """‖m‖² for the mean m of the rows, from some of them, less what chance adds."""
         rows = np.arange(0, self.n, -(-self.n // _SOME), dtype=np.int32)
         c = self.scalar.c[rows]
         share = c / (float(c.sum()) or 1.0)
         mean = self.matrix.add_rows(np.zeros(self.p), rows, share)
-        squared = kernels.dot(mean, mean) - kernels.dot(np.square(share), self.norm2[rows])  # less what chance adds
-        norm2, hurry = kernels.dot(self.scalar.c, self.norm2), max(1.0, self.bend**-0.5) if self.bend > 0 else 1.0
-        rho = _PACE * min(hurry, _HURRY) * max(squared, _APART * norm2)
-        return min(max(rho, min(0.1, _LATE / self.n) * norm2), _FAST * norm2) or 1.0
+        return max(kernels.dot(mean, mean) - kernels.dot(np.square(share), self.norm2[rows]), 0.0)
 
     @property
     def A(self) -> Counting:
@@ -149,11 +181,12 @@ class Examples:
         change = (bias - at.bias) * f.direction
         return Slopes(bias, at.r + change, at.exact + change, alpha, at.h)
 
-    def on_plane(self, t: Vector, image: Vector, guess: float) -> tuple[Vector, float]:
-        """A dual point on the hyperplane, near the slopes t found together with A w, and the bias.
+    def on_plane(self, t: Vector, image: Vector, bias: float) -> Vector:
+        """A dual point on the hyperplane, near the slopes t found together with A w and a bias.
 
         It maximizes the dual linearized at w less a multiple of the squared distance to t, as smoothing around t does:
-        slopes of examples with r_i near 0 move first, which costs D the least. The distance alone would move all.
+        slopes of examples with r_i near 0 move first, which costs D the least. The distance alone would move all. The
+        r_i are those at which t would stay: what else the slopes have to gain, all at once they would not.
         """
         f = self.scalar
         mu = NEAR * self.bend
@@ -162,11 +195,13 @@ class Examples:
             h = alpha * (1.0 - t)
             off, total = kernels.dot(f.direction, alpha), float(h.sum())
             if 2.0 * abs(off) <= total:
-                return alpha - (off / total) * h * f.direction if off else alpha, guess
+                return alpha - (off / total) * h * f.direction if off else alpha
         if f.logistic or mu == 0.0:
-            return self.problem.loss.project(f.c * t), guess
-        at = self.slopes(image, mu, t, guess, best=True)
-        return self.leaned(at), at.bias
+            return self.problem.loss.project(f.c * t)
+        r = _staying(f.shape, image - f.offset + bias * f.direction, t) + mu * t
+        step = kernels.balance(*self._phi, mu, r, f.direction, f.c, 0.0, self.matrix.threads)
+        at = self._at(r, r, mu, step)
+        return self.leaned(at) if np.isfinite(at.tilt) else at.alpha
 
     def excess(self, at: Slopes) -> float:
         """The second part of the gap."""
@@ -201,7 +236,7 @@ class Examples:
     ) -> tuple[float, float, int]:
         """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were."""
         f = self.scalar
-        rho = self.rho if f.bias else 0.0
+        rho = self.rho(t) if f.bias else 0.0
         scale = f.c / self.lam
         bias, excess, count = self.matrix.sweeps(
             *self._phi, scale, f.offset, f.direction, self.norm2, rho, most, enough / self.lam, seed, t, w, bias
@@ -209,6 +244,13 @@ class Examples:
         self.A.dots += count
         self.A.tdots += count
         return bias, self.lam * excess, count
+
+
+def _staying(shape: tuple[float, float, float, float], r: Vector, t: Vector) -> Vector:
+    """The r nearest to these at which slopes t of a piecewise quadratic loss would stay."""
+    kappa, tube, low, high = shape
+    bend, flat = kappa * t + tube * np.sign(t), np.where(t == 0.0, tube, 0.0)
+    return np.clip(r, np.where(t <= low, -np.inf, bend - flat), np.where(t >= high, np.inf, bend + flat))
 
 
 def _unit(f: Scalar) -> float:

@@ -120,7 +120,7 @@ def dual_coordinates(
         if ending or promised or done >= 3 * max(seen, _BLIND) or (done - seen) * _sweep(e) >= _BLOCK:
             if e.scalar.bias:
                 image = e.A @ w
-                alpha, bias = e.on_plane(t, image, bias)
+                alpha = e.on_plane(t, image, bias)
                 v = e.A.T @ alpha
                 e.problem.loss.expect(bias)
             else:
