@@ -112,8 +112,9 @@ class Newton {
           gradient_(size_) {}
 
     // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
-    // least.
+    // least, and no more than kMost: so many are not made where there is any hope.
     NewtonSteps run(double tol, double primal, double budget) {
+        const int last = steps_ + kMost;
         for (std::size_t i = 0; i < n_; ++i) at_.image[i] -= p_.offset[i];
         shift(at_.bias);
         look(0);
@@ -127,7 +128,7 @@ class Newton {
             gap = excess_gap();
             // J may have fallen by much since the bound was found
             if (gap <= tol * primal && gap > kSurely * tol * primal) primal = std::min(primal, value());
-        } while (gap > tol * primal && spent_ < budget);
+        } while (gap > tol * primal && spent_ < budget && steps_ < last);
         into_the_plane();
         refresh();
         return {gap, steps_, products_};
@@ -135,6 +136,7 @@ class Newton {
 
   private:
     static constexpr double kSurely = 0.02;
+    static constexpr int kMost = 1000;
 
     // A w anew: on the way its place is that of r, to which many small changes have left their rounding.
     void refresh() {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minorant import InputError, Problem, Status, certify, solve
+from minorant import InputError, LinearSVC, NotCertified, Problem, Status, certify, solve
 from minorant.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -219,3 +219,14 @@ def test_many_sweeps_are_extrapolated(loss, bias):
         np.testing.assert_allclose(w, -(problem.A.T @ (problem.loss.c * t)) / 1e-3, rtol=1e-6, atol=1e-6)
         left.append(excess)
     assert left[1] < 0.1 * left[0]
+
+
+def test_steps_that_rounding_makes_come_to_an_end():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((24, 3))
+    y = np.where(X[:, 0] + 0.3 * rng.standard_normal(24) > 0, 1.0, -1.0)
+    with pytest.warns(NotCertified, match="scale the columns"):
+        model = LinearSVC(loss="squared_hinge", tol=1e-9).fit(X + 1e7, y)  # 20000 rounds of thousands of steps each
+    assert model.certificate_.status is Status.STALLED
+    assert model.certificate_.products < 20000
+    assert model.certificate_.verify(X + 1e7, y)

@@ -49,6 +49,7 @@ _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter th
 
 ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
 _TILED = 0.3  # the cost of an operation in tiles
+_MANY, _LITTLE = 1000, 0.9  # so many steps that leave so much of the gap: rounding makes them, and more will not help
 _BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
 
 
@@ -66,11 +67,14 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
     problem = (f.logistic, f.shape, f.c, f.offset, f.direction, e.lam, f.bias)
     point = (w, image, alpha, v, h, np.empty(0) if center is None else center, scalars)
     while True:
+        before = best.gap
         _, steps, products = e.matrix.newton(*problem, *point, rules(e.unit), 0.995 * tol, best.primal, _BUDGET)
         e.A.dots += steps + 1
         e.A.tdots += products - steps - 1
         loss.expect(float(scalars[1]))
         yield Candidates(((w.copy(), image.copy()),), ((alpha.copy(), v.copy()),)), float(scalars[0])
+        if steps >= _MANY and not best.gap < _LITTLE * before:
+            return
 
 
 def rules(unit: float) -> tuple[float, float, float, float, float, int]:
