@@ -228,5 +228,5 @@ def test_steps_that_rounding_makes_come_to_an_end():
     with pytest.warns(NotCertified, match="scale the columns"):
         model = LinearSVC(loss="squared_hinge", tol=1e-9).fit(X + 1e7, y)  # 20000 rounds of thousands of steps each
     assert model.certificate_.status is Status.STALLED
-    assert model.certificate_.products < 20000
+    assert model.certificate_.n_products < 20000
     assert model.certificate_.verify(X + 1e7, y)
