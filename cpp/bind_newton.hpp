@@ -19,8 +19,8 @@
 
 namespace minorant {
 
-using Shape = std::tuple<double, double, double, double>;               // kappa, tube, low, high
-using Rules = std::tuple<double, double, double, double, double, int>;  // the fields of NewtonRules
+using Shape = std::tuple<double, double, double, double>;                    // kappa, tube, low, high
+using Rules = std::tuple<double, double, double, double, double, int, int>;  // the fields of NewtonRules
 using SweepNumbers = std::tuple<int, int, int, double, double, double, double, double, double, double, double,
                                 double, double, double>;  // those of SweepRules
 using BiasNumbers = std::tuple<int, double, double, double, double, double, double, double,

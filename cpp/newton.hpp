@@ -35,6 +35,7 @@ struct NewtonRules {
     double settled;  // the center moves once the first part of the gap is at most this much of the second
     double short_step, growth, unit;  // after so many steps shorter than this, mu grows, from 0 to this unit
     int patience;
+    int most;  // steps of a call: more are not made where there is any hope
 };
 
 struct NewtonPoint {
@@ -112,9 +113,9 @@ class Newton {
           gradient_(size_) {}
 
     // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
-    // least, and no more than kMost: so many are not made where there is any hope.
+    // least.
     NewtonSteps run(double tol, double primal, double budget) {
-        const int last = steps_ + kMost;
+        const int last = steps_ + rules_.most;
         for (std::size_t i = 0; i < n_; ++i) at_.image[i] -= p_.offset[i];
         shift(at_.bias);
         look(0);
@@ -136,7 +137,6 @@ class Newton {
 
   private:
     static constexpr double kSurely = 0.02;
-    static constexpr int kMost = 1000;
 
     // A w anew: on the way its place is that of r, to which many small changes have left their rounding.
     void refresh() {

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "curvature.hpp"
+#include "dual_coordinate.hpp"
 #include "lanes.hpp"
 #include "samples.hpp"
 #include "scalar.hpp"
@@ -110,13 +111,10 @@ inline double turn(const double* sign, const double* h, double lift, double* d, 
 }
 
 // out += scale x
-MINORANT_CLONES inline void add_block(const double* x, double scale, double* out, std::size_t i,
-                                      std::size_t end) {
-    for (; i < end; ++i) out[i] += scale * x[i];
-}
 inline void add_scaled(const double* x, double scale, double* out, std::size_t n, int threads) {
-    parallel_ranges(n, threads, 4.0 * static_cast<double>(n),
-                    [=](std::size_t begin, std::size_t end) { add_block(x, scale, out, begin, end); });
+    parallel_ranges(n, threads, 4.0 * static_cast<double>(n), [=](std::size_t begin, std::size_t end) {
+        add_row(x + begin, scale, out + begin, end - begin);
+    });
 }
 
 }  // namespace minorant

@@ -77,9 +77,9 @@ def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, fl
             return
 
 
-def rules(unit: float) -> tuple[float, float, float, float, float, int]:
+def rules(unit: float) -> tuple[float, float, float, float, float, int, int]:
     """How the smoothing changes, as the core takes it; `unit` is the size of r at w = 0."""
-    return _SHRINK, _SETTLED, _SHORT, _GROWTH, unit, _PATIENCE
+    return _SHRINK, _SETTLED, _SHORT, _GROWTH, unit, _PATIENCE, _MANY
 
 
 def _smoothing(e: Examples, best: Best) -> tuple[float, Vector | None]:
