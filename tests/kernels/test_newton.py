@@ -208,3 +208,31 @@ def test_sweeps_are_the_same_every_time_and_refuse_wrong_lengths():
     np.testing.assert_array_equal(first[1], second[1])
     with pytest.raises(ValueError, match="norm2 must have length 50"):
         run(np.ones(3))
+
+
+@pytest.mark.parametrize("name", [name for name, (logistic, _) in SHAPES.items() if not logistic])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_of_a_sweep_is_the_best_one_for_its_example(name, seed):
+    """On rows without a column in common one sweep is enough, wherever it begins; and it says how far it was."""
+    rng = np.random.default_rng(seed)
+    n, (kappa, tube, low, high) = 50, SHAPES[name][1]
+    scale, offset, sign = rng.exponential(size=n), rng.standard_normal(n), rng.choice([-1.0, 1.0], n)
+    length = rng.exponential(size=n)
+    t = rng.uniform(low, min(high, 2.0), n)
+    t[::5], t[1::5] = low, 0.0
+    w = -sign * scale * t * length
+    r = sign * length * w - offset
+
+    def excess(r, t):  # φ(r) + φ*(t) - r t, with φ(r) as the largest r s - φ*(s) of a fine grid
+        grid = np.linspace(low, min(high, 20.0), 20001)
+        penalty = tube * np.abs(grid) + kappa / 2 * grid**2
+        return (r * grid - penalty).max() + tube * abs(t) + kappa / 2 * t**2 - r * t
+
+    expected = sum(c * excess(*pair) for c, *pair in zip(scale, r, t, strict=True))
+    q = scale * length**2
+    soft = np.sign(-offset) * np.maximum(np.abs(offset) - tube, 0.0)
+    best = np.clip(soft / (kappa + q), low, high)
+    tail = scale, offset, sign, length**2, 0.0, 1, 0.0, 3
+    _, found, _ = _core.dense_sweeps(np.diag(length), *SHAPES[name], *tail, t, w, 0.0)
+    np.testing.assert_allclose(t, best, rtol=1e-12, atol=1e-14)
+    assert found == pytest.approx(expected, rel=1e-5)
