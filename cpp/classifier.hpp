@@ -17,6 +17,7 @@
 #include "hinge.hpp"
 #include "logistic_sums.hpp"
 #include "newton.hpp"
+#include "room.hpp"
 
 namespace minorant {
 
@@ -42,20 +43,16 @@ inline std::array<double, 1> loss_block(const Logistic&, const double* u, const 
 }
 
 // Σ c_i φ*(α_i/c_i)
-inline double sum_of_conjugates(const Logistic&, std::span<const double> alpha, std::span<const double> c) {
-    return logistic_conjugate(alpha.data(), c.data(), alpha.size());
+inline double conjugate_block(const Logistic&, const double* alpha, const double* c, std::size_t n) {
+    return logistic_conjugate(alpha, c, n);
 }
-MINORANT_CLONES inline double piecewise_conjugate(const Piecewise& loss, const double* alpha, const double* c,
-                                                  std::size_t n) {
+MINORANT_CLONES inline double conjugate_block(const Piecewise& loss, const double* alpha, const double* c,
+                                              std::size_t n) {
     const double tube = loss.tube, half = 0.5 * loss.kappa;
     return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double a = alpha[i], value = tube * std::abs(a) + half * a * (a / (c[i] > 0 ? c[i] : 1.0));
         return std::array<double, 1>{c[i] > 0 ? value : 0.0};
     })[0];
-}
-inline double sum_of_conjugates(const Piecewise& loss, std::span<const double> alpha,
-                                std::span<const double> c) {
-    return piecewise_conjugate(loss, alpha.data(), c.data(), alpha.size());
 }
 
 // α_i within its bounds, c_i low and c_i high
@@ -69,6 +66,14 @@ MINORANT_CLONES inline void clip_block(double low, double high, const double* c,
     }
 }
 
+// Σ |α_i| and Σ s_i α_i
+MINORANT_CLONES inline std::array<double, 2> sizes_block(const double* s, const double* alpha,
+                                                         std::size_t begin, std::size_t end) {
+    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        return std::array<double, 2>{std::abs(alpha[i]), s[i] * alpha[i]};
+    });
+}
+
 inline bool has_corners(const Logistic&) { return false; }
 inline bool has_corners(const Piecewise& loss) { return loss.kappa == 0; }
 
@@ -77,35 +82,40 @@ class Classifier {
   public:
     // `weights` may be empty: then all c_i are 1/n.
     Classifier(const Rows& X, const Loss& loss, std::span<const double> y, std::span<const double> weights,
-               double a, double lam, bool bias, int threads)
+               double a, double lam, bool bias, int threads, Room& room)
         : X(X),
           loss(loss),
           y(y),
-          sign(y.size()),
-          c(weights.begin(), weights.end()),
-          offset(y.size(), a),
+          sign(y.size(), room),
+          c(weights.begin(), weights.end(), room),
+          offset(y.size(), a, room),
           a(a),
           lam(lam),
           bias(bias),
-          threads(threads) {
+          threads(threads),
+          room(room) {
         if (c.empty()) c.assign(y.size(), 1 / static_cast<double>(y.size()));
-        for (std::size_t i = 0; i < y.size(); ++i) sign[i] = -y[i];
+        ranges(2, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) sign[i] = -y[i];
+        });
     }
 
     void image(std::span<const double> w, std::span<double> out) const {
         product(X, w, out, threads);
-        for (std::size_t i = 0; i < y.size(); ++i) out[i] *= sign[i];
+        multiply(sign, out, out, threads);
     }
 
     // Aᵀ α; `room` is overwritten.
     void dual_image(std::span<const double> alpha, std::span<double> room, std::span<double> out) const {
-        for (std::size_t i = 0; i < y.size(); ++i) room[i] = sign[i] * alpha[i];
+        multiply(sign, alpha, room, threads);
         adjoint(X, room, out, threads);
     }
 
-    std::vector<double> residuals(std::span<const double> image, double b) const {
-        std::vector<double> r(y.size());
-        for (std::size_t i = 0; i < y.size(); ++i) r[i] = image[i] - offset[i] + b * sign[i];
+    RoomVector<double> residuals(std::span<const double> image, double b) const {
+        RoomVector<double> r(y.size(), room);
+        ranges(4, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) r[i] = image[i] - offset[i] + b * sign[i];
+        });
         return r;
     }
 
@@ -117,8 +127,12 @@ class Classifier {
     }
 
     double dual(std::span<const double> alpha, std::span<const double> v) const {
-        return -row_dot(offset.data(), alpha.data(), alpha.size()) - sum_of_conjugates(loss, alpha, c) -
-               row_dot(v.data(), v.data(), v.size()) / (2 * lam);
+        const auto [risk] = block_sums<1>(y.size(), threads, 8, [&](std::size_t begin, std::size_t end) {
+            const double* const a = alpha.data() + begin;
+            return std::array{row_dot(offset.data() + begin, a, end - begin) +
+                              conjugate_block(loss, a, c.data() + begin, end - begin)};
+        });
+        return -risk - row_dot(v.data(), v.data(), v.size()) / (2 * lam);
     }
 
     double best_bias(std::span<const double> image, double guess) const {
@@ -147,7 +161,9 @@ class Classifier {
                 total = std::accumulate(h.begin(), h.end(), 0.0);
             }
             const double share = row_dot(sign.data(), alpha.data(), alpha.size()) / total;
-            for (std::size_t i = 0; i < y.size(); ++i) alpha[i] -= share * h[i] * sign[i];
+            ranges(4, [&](std::size_t i, std::size_t end) {
+                for (; i < end; ++i) alpha[i] -= share * h[i] * sign[i];
+            });
             clip(alpha);
         }
         return true;
@@ -156,23 +172,29 @@ class Classifier {
     const Rows& X;
     const Loss& loss;
     std::span<const double> y;
-    std::vector<double> sign, c, offset;
+    RoomVector<double> sign, c, offset;
     const double a, lam;
     const bool bias;
     const int threads;
+    Room& room;  // for vectors of length n
 
   private:
+    // f(begin, end) for blocks of examples; each costs so many operations.
+    template <class F>
+    void ranges(double cost, F&& f) const {
+        parallel_ranges(y.size(), threads, cost * static_cast<double>(y.size()), f);
+    }
+
     void clip(std::span<double> alpha) const {
-        parallel_ranges(y.size(), threads, 4.0 * static_cast<double>(y.size()),
-                        [&](std::size_t begin, std::size_t end) {
-                            clip_block(loss.low, loss.high, c.data(), alpha.data(), begin, end);
-                        });
+        ranges(4, [&](std::size_t begin, std::size_t end) {
+            clip_block(loss.low, loss.high, c.data(), alpha.data(), begin, end);
+        });
     }
 
     bool on_plane(std::span<const double> alpha) const {
-        double total = 0;
-        for (const double a : alpha) total += std::abs(a);
-        const double off = row_dot(sign.data(), alpha.data(), alpha.size());
+        const auto [total, off] = block_sums<2>(y.size(), threads, 4, [&](std::size_t i, std::size_t end) {
+            return sizes_block(sign.data(), alpha.data(), i, end);
+        });
         return std::abs(off) <= 8 * std::numeric_limits<double>::epsilon() * total;
     }
 };
@@ -187,7 +209,7 @@ template <class Rows, class Loss>
 class BestPair {
   public:
     BestPair(const Classifier<Rows, Loss>& p, double tol, std::span<double> w, std::span<double> alpha)
-        : w(w), alpha(alpha), image(p.y.size()), p_(p), tol_(tol) {
+        : w(w), alpha(alpha), image(p.y.size(), p.room), p_(p), tol_(tol) {
         std::fill(w.begin(), w.end(), 0.0);
         std::fill(alpha.begin(), alpha.end(), 0.0);
         fit.bias = p.bias_at_rest();
@@ -215,7 +237,7 @@ class BestPair {
     }
 
     std::span<double> w, alpha;
-    std::vector<double> image;
+    RoomVector<double> image;
     WholeFit fit{};
 
   private:

@@ -16,6 +16,7 @@
 #include "csr.hpp"
 #include "lanes.hpp"
 #include "parallel.hpp"
+#include "samples.hpp"
 
 namespace minorant {
 
@@ -199,6 +200,25 @@ MINORANT_CLONES inline void add_squared(const float* x, double h, double* sum, s
 }
 MINORANT_CLONES inline void add_squared(const double* x, double h, double* sum, std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) sum[j] += h * (x[j] * x[j]);
+}
+
+// 0 where all values are finite, else NaN
+MINORANT_CLONES inline std::array<double, 1> finite_block(const float* x, std::size_t begin,
+                                                          std::size_t end) {
+    return lane_sums<1>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+        return std::array<double, 1>{static_cast<double>(x[i] * 0)};
+    });
+}
+MINORANT_CLONES inline std::array<double, 1> finite_block(const double* x, std::size_t begin,
+                                                          std::size_t end) {
+    return lane_sums<1>(
+        begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA { return std::array<double, 1>{x[i] * 0}; });
+}
+template <class V>
+bool all_finite(std::span<const V> values, int threads) {
+    return block_sums<1>(values.size(), threads, 1, [&](std::size_t begin, std::size_t end) {
+               return finite_block(values.data(), begin, end);
+           })[0] == 0;
 }
 
 // f(first, last) for blocks of rows

@@ -24,6 +24,7 @@
 #include "dense.hpp"
 #include "dual_step.hpp"
 #include "extrapolation.hpp"
+#include "room.hpp"
 
 namespace minorant {
 
@@ -117,16 +118,20 @@ template <class Rows, class Loss>
 class CoordinateAscent {
   public:
     CoordinateAscent(const Rows& X, const Loss& loss, const CoordinateProblem& p, std::uint64_t seed,
-                     std::span<double> t, std::span<double> w, double bias)
+                     std::span<double> t, std::span<double> w, double bias, Room& room)
         : X_(X),
           p_(p),
           n_(X.size()),
-          q_(curvatures()),
-          steps_(loss, q_, t, kept_),
+          q_(n_, room),
+          kept_(room),
+          steps_(loss, curvatures(), t, kept_),
           shuffle_{seed},
           t_(t),
           w_(w),
-          bias_(bias) {
+          bias_(bias),
+          active_(n_, room),
+          order_(room),
+          past_(room) {
         for (std::size_t i = 0; i < n_; ++i) balance_ += p_.sign[i] * p_.scale[i] * t_[i];
         see_all();
     }
@@ -171,10 +176,9 @@ class CoordinateAscent {
 
     std::size_t seen() const { return active_.size() - left_out_; }
 
-    std::vector<double> curvatures() const {
-        std::vector<double> q(n_);
-        for (std::size_t i = 0; i < n_; ++i) q[i] = std::max(p_.scale[i] * (p_.norm2[i] + p_.rho), 1e-300);
-        return q;
+    std::span<double> curvatures() {
+        for (std::size_t i = 0; i < n_; ++i) q_[i] = std::max(p_.scale[i] * (p_.norm2[i] + p_.rho), 1e-300);
+        return q_;
     }
 
     void see_all() {
@@ -252,7 +256,8 @@ class CoordinateAscent {
 
     // To where the iterates seem to lead, if the dual is higher there.
     void extrapolate() {
-        std::vector<double> t(t_.begin(), t_.end()), w(w_.begin(), w_.end());
+        RoomVector<double> t(t_.begin(), t_.end(), q_.get_allocator());
+        std::vector<double> w(w_.begin(), w_.end());
         double multiplier = bias_ + p_.rho * balance_, balance = balance_;
         if (!past_.combine(t, multiplier)) return;
         for (std::size_t i = 0; i < n_; ++i) {
@@ -276,12 +281,12 @@ class CoordinateAscent {
     const Rows& X_;
     const CoordinateProblem& p_;
     const std::size_t n_;
-    std::vector<double> q_, kept_;  // of the steps
+    RoomVector<double> q_, kept_;  // of the steps
     DualSteps<Loss> steps_;
     Shuffler shuffle_;
     std::span<double> t_, w_;
     double bias_, balance_ = 0, limit_ = kInfinity;
-    std::vector<std::uint32_t> active_, order_;  // rows, some of them marked as left out; chunks of these
+    RoomVector<std::uint32_t> active_, order_;  // rows, some of them marked as left out; chunks of these
     std::size_t height_ = 1, left_out_ = 0;
     Extrapolation past_;
 };

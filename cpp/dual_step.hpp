@@ -17,8 +17,8 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <vector>
 
+#include "room.hpp"
 #include "scalar.hpp"
 
 namespace minorant {
@@ -29,7 +29,7 @@ class DualSteps;
 template <>
 class DualSteps<Piecewise> {
   public:
-    DualSteps(const Piecewise& loss, std::span<double> q, std::span<const double>, std::vector<double>&)
+    DualSteps(const Piecewise& loss, std::span<double> q, std::span<const double>, RoomVector<double>&)
         : loss_(loss), sharp_(loss.kappa > 0 ? 1 / loss.kappa : 1e300), inverse_(q) {
         for (double& value : q) value = 1 / (loss.kappa + value);
     }
@@ -65,7 +65,7 @@ class DualSteps<Piecewise> {
 template <>
 class DualSteps<Logistic> {
   public:
-    DualSteps(const Logistic&, std::span<const double> q, std::span<const double> t, std::vector<double>& z)
+    DualSteps(const Logistic&, std::span<const double> q, std::span<const double> t, RoomVector<double>& z)
         : q_(q) {
         z.resize(t.size());
         for (std::size_t i = 0; i < t.size(); ++i) z[i] = std::log(t[i] / (1 - t[i]));

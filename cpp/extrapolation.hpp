@@ -3,13 +3,14 @@
 // number, such as a multiplier, may go along with each iterate.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "dense.hpp"
+#include "room.hpp"
 
 namespace minorant {
 
@@ -17,11 +18,14 @@ class Extrapolation {
   public:
     static constexpr std::size_t kDepth = 5;
 
+    explicit Extrapolation(Room& room) : iterates_(room) {}
+
     std::size_t size() const { return size_; }
     bool full() const { return size_ == kDepth + 1; }
     void clear() { size_ = 0; }
     void push(std::span<const double> t, double number) {
-        iterates_[size_].assign(t.begin(), t.end());
+        iterates_.resize((kDepth + 1) * t.size());
+        std::copy(t.begin(), t.end(), iterate(size_).begin());
         numbers_[size_++] = number;
     }
 
@@ -31,14 +35,16 @@ class Extrapolation {
         const std::size_t n = t.size();
         std::array<double, kDepth> weights;
         for (std::size_t k = kDepth; k > 0; --k) {
-            for (std::size_t i = 0; i < n; ++i) iterates_[k][i] -= iterates_[k - 1][i];
+            const std::span now = iterate(k), last = iterate(k - 1);
+            for (std::size_t i = 0; i < n; ++i) now[i] -= last[i];
             numbers_[k] -= numbers_[k - 1];
         }
         if (!solve(weights)) return false;
         // Σ γ_k t_k = t_K - Σ_k (γ_1 + … + γ_{k-1}) (t_k - t_{k-1})
         double before = 0;
         for (std::size_t k = 1; k <= kDepth; ++k) {
-            for (std::size_t i = 0; i < n; ++i) t[i] -= before * iterates_[k][i];
+            const std::span change = iterate(k);
+            for (std::size_t i = 0; i < n; ++i) t[i] -= before * change[i];
             number -= before * numbers_[k];
             before += weights[k - 1];
         }
@@ -47,13 +53,12 @@ class Extrapolation {
 
   private:
     // γ with Σ γ = 1 and the least ‖Σ γ_k u_k‖, for the differences u: proportional to (U Uᵀ)⁻¹ 1.
-    bool solve(std::array<double, kDepth>& gamma) const {
+    bool solve(std::array<double, kDepth>& gamma) {
         std::array<std::array<double, kDepth>, kDepth> G;
         double trace = 0;
         for (std::size_t k = 0; k < kDepth; ++k) {
-            const std::vector<double>& u = iterates_[k + 1];
-            for (std::size_t l = 0; l <= k; ++l)
-                G[k][l] = row_dot(u.data(), iterates_[l + 1].data(), u.size());
+            const std::span u = iterate(k + 1);
+            for (std::size_t l = 0; l <= k; ++l) G[k][l] = row_dot(u.data(), iterate(l + 1).data(), u.size());
             trace += G[k][k];
         }
         if (!(trace > 0) || !std::isfinite(trace)) return false;
@@ -80,7 +85,12 @@ class Extrapolation {
         return std::isfinite(total) && total != 0;
     }
 
-    std::array<std::vector<double>, kDepth + 1> iterates_;
+    std::span<double> iterate(std::size_t k) {
+        const std::size_t n = iterates_.size() / (kDepth + 1);
+        return {iterates_.data() + k * n, n};
+    }
+
+    RoomVector<double> iterates_;  // one after another
     std::array<double, kDepth + 1> numbers_{};
     std::size_t size_ = 0;
 };

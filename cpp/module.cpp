@@ -148,7 +148,20 @@ void bind_dense(nb::module_& m) {
         "X"_a.noconvert(), "by_columns"_a, "weights"_a.noconvert(), "threads"_a);
 }
 
+template <class V>
+void bind_finite(nb::module_& m) {
+    m.def(
+        "all_finite",
+        [](const Array<V>& values, int threads) {
+            const nb::gil_scoped_release release;
+            return all_finite(view(values), threads);
+        },
+        "values"_a.noconvert(), "threads"_a);
+}
+
 void bind_vectors(nb::module_& m) {
+    bind_finite<float>(m);
+    bind_finite<double>(m);
     m.def(
         "dot",
         [](const Vector& a, const Vector& b) {

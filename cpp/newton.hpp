@@ -20,6 +20,7 @@
 #include "dense.hpp"
 #include "newton_passes.hpp"
 #include "newton_system.hpp"
+#include "room.hpp"
 
 namespace minorant {
 
@@ -101,7 +102,8 @@ double direct_cost(const Rows& X, double band, double row, double columns) {
 template <class Rows, class Loss>
 class Newton {
   public:
-    Newton(const Rows& X, const Loss& loss, const NewtonProblem& p, const NewtonRules& rules, NewtonPoint& at)
+    Newton(const Rows& X, const Loss& loss, const NewtonProblem& p, const NewtonRules& rules, NewtonPoint& at,
+           Room& room)
         : X_(X),
           loss_(loss),
           p_(p),
@@ -109,14 +111,16 @@ class Newton {
           at_(at),
           n_(at.image.size()),
           size_(at.w.size() + (p.bias ? 1 : 0)),
-          direction_(n_),
-          gradient_(size_) {}
+          r_(room),
+          direction_(n_, room),
+          gradient_(size_),
+          rows_(n_, room) {}
 
     // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
     // least.
     NewtonSteps run(double tol, double primal, double budget) {
         const int last = steps_ + rules_.most;
-        for (std::size_t i = 0; i < n_; ++i) at_.image[i] -= p_.offset[i];
+        add_scaled(p_.offset.data(), -1, exact().data(), n_, p_.threads);
         shift(at_.bias);
         look(0);
         double gap = excess_gap();
@@ -141,7 +145,7 @@ class Newton {
     // A w anew: on the way its place is that of r, to which many small changes have left their rounding.
     void refresh() {
         product(X_, at_.w, at_.image, p_.threads);
-        for (std::size_t i = 0; i < n_; ++i) at_.image[i] *= p_.sign[i];
+        multiply(p_.sign, at_.image, at_.image, p_.threads);
         ++products_;
     }
 
@@ -202,23 +206,31 @@ class Newton {
     // α as it is once the bias has taken its step, if no slope leaves its bounds; else that of the best bias.
     void into_the_plane() {
         if (!p_.bias || tilt_ == 0) return;
-        std::span<double> a = direction_;
-        bool inside = true;
-        for (std::size_t i = 0; i < n_; ++i) {
-            a[i] = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
-            inside = inside && !(a[i] < loss_.low * p_.c[i]) && !(a[i] > loss_.high * p_.c[i]);
-        }
-        if (inside) {
+        auto [off, outside] = lean();
+        if (outside == 0) {
             at_.bias -= tilt_;
         } else {
             balanced_look(at_.bias - tilt_, 0);
             project_back();
-            for (std::size_t i = 0; i < n_; ++i) a[i] = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i];
+            off = lean()[0];
         }
-        const double rounding = row_dot(p_.sign.data(), a.data(), n_) / total_;
-        for (std::size_t i = 0; i < n_; ++i)
-            at_.alpha[i] = a[i] - (total_ > 0 ? rounding * at_.h[i] * p_.sign[i] : 0.0);
+        const double rounding = total_ > 0 ? off / total_ : 0.0;
+        parallel_ranges(n_, p_.threads, 4.0 * static_cast<double>(n_), [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) at_.alpha[i] = direction_[i] - rounding * at_.h[i] * p_.sign[i];
+        });
         tilt_ = off_ = 0;
+    }
+
+    // That α in the place of the direction, with Σ s_i α_i and how many are beyond their bounds.
+    std::array<double, 2> lean() {
+        return block_sums<2>(n_, p_.threads, 8, [&](std::size_t begin, std::size_t end) {
+            return lane_sums<2>(begin, end, [&](std::size_t i) {
+                const double a = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i], c = p_.c[i];
+                const bool outside = a < loss_.low * c || a > loss_.high * c;
+                direction_[i] = a;
+                return std::array<double, 2>{p_.sign[i] * a, outside ? 1.0 : 0.0};
+            });
+        });
     }
 
     double value() {
@@ -285,7 +297,7 @@ class Newton {
 
     // Overwrites -∇ with the step.
     void solve(std::vector<double>& d) {
-        const auto rows = support(at_.h, rows_);
+        const auto rows = support(at_.h, rows_, p_.threads);
         const double band = static_cast<double>(rows.size());
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
@@ -324,8 +336,9 @@ class Newton {
     const NewtonRules rules_;
     NewtonPoint& at_;
     const std::size_t n_, size_;
-    std::vector<double> r_, direction_, gradient_;
-    std::vector<std::uint32_t> rows_;       // with h_i > 0
+    RoomVector<double> r_, direction_;
+    std::vector<double> gradient_;
+    RoomVector<std::uint32_t> rows_;        // with h_i > 0
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;
     double off_ = 0, total_ = 0, tilt_ = 0;  // Σ s_i α_i, Σ h_i, and how far the bias is too high for them

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 #include "curvature.hpp"
@@ -108,6 +109,15 @@ inline double turn(const double* sign, const double* h, double lift, double* d, 
     return block_sums<1>(n, threads, 6, [=](std::size_t begin, std::size_t end) {
         return turn_block(sign, h, lift, d, begin, end);
     })[0];
+}
+
+// out = x y, entry by entry; it may be the one or the other.
+inline void multiply(std::span<const double> x, std::span<const double> y, std::span<double> out,
+                     int threads) {
+    parallel_ranges(out.size(), threads, 4.0 * static_cast<double>(out.size()),
+                    [=](std::size_t begin, std::size_t end) {
+                        for (std::size_t i = begin; i < end; ++i) out[i] = x[i] * y[i];
+                    });
 }
 
 // out += scale x

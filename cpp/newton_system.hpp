@@ -20,15 +20,27 @@
 
 namespace minorant {
 
-// The examples with h_i > 0, in the room of `rows`.
-inline std::span<const std::uint32_t> support(std::span<const double> h, std::vector<std::uint32_t>& rows) {
-    rows.resize(h.size());
+// The examples with h_i > 0, in the place of `rows`, which is as long as h.
+inline std::span<const std::uint32_t> support(std::span<const double> h, std::span<std::uint32_t> rows,
+                                              int threads) {
+    std::vector<std::size_t> counts(block_count(h.size()));
+    parallel_ranges(h.size(), threads, 4.0 * static_cast<double>(h.size()),
+                    [&](std::size_t begin, std::size_t end) {
+                        std::size_t count = 0;
+                        for (std::size_t i = begin; i < end; ++i) {  // no branch: it would be mispredicted
+                            rows[begin + count] = static_cast<std::uint32_t>(i);
+                            count += h[i] > 0;
+                        }
+                        counts[begin / kBlock] = count;
+                    });
     std::size_t count = 0;
-    for (std::size_t i = 0; i < h.size(); ++i) {  // no branch: which rows they are is hard to predict
-        rows[count] = static_cast<std::uint32_t>(i);
-        count += h[i] > 0;
+    for (std::size_t block = 0; block < counts.size(); ++block) {
+        const auto found = rows.begin() + static_cast<std::ptrdiff_t>(block * kBlock);
+        if (count < block * kBlock)
+            std::copy_n(found, counts[block], rows.begin() + static_cast<std::ptrdiff_t>(count));
+        count += counts[block];
     }
-    return std::span(rows).first(count);
+    return rows.first(count);
 }
 
 template <class V, class I, class P>
@@ -80,11 +92,12 @@ void gram(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const 
           bool bordered, std::size_t size, std::span<double> out, int threads) {
     gram_in_blocks(X, h, rows, bordered, size, out, threads);
 }
-// or the rows of the matrix, where it is dense and large.
+// or the rows of the matrix, where it is dense, and so large that those would take much memory.
 template <class V>
 void gram(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
           bool bordered, std::size_t size, std::span<double> out, int threads) {
-    if (size < 128) return gram_in_blocks(X, h, rows, bordered, size, out, threads);
+    if (size < 128 || rows.size() >= 64 * size)
+        return gram_in_blocks(X, h, rows, bordered, size, out, threads);
     const double work = 0.1 * static_cast<double>(size * size) * static_cast<double>(rows.size());
     std::fill(out.begin(), out.end(), 0.0);
     for_strips(size, threads, work, [&](std::size_t first, std::size_t last) {
@@ -165,8 +178,8 @@ void solve_by_columns(const Rows& X, std::span<const double> h, std::span<const 
 template <class Rows>
 void solve_directly(const Rows& X, std::span<const double> h, bool bordered, double lam, std::span<double> g,
                     int threads) {
-    std::vector<std::uint32_t> room;
-    const auto rows = support(h, room);
+    std::vector<std::uint32_t> all(h.size());
+    const auto rows = support(h, all, threads);
     if (rows.size() < g.size()) return solve_by_examples(X, h, rows, bordered, lam, g);
     solve_by_columns(X, h, rows, bordered, lam, g, threads);
 }

@@ -1,19 +1,25 @@
 // Threads over fixed blocks. The bounds of the blocks depend on the shape of the data alone, a sum is kept
 // per block, and the sums are added in the order of the blocks: every result is bit-identical for any number
-// of threads. Threads live for one call: nothing has to survive a fork.
+// of threads. Threads live for one call of the core: nothing has to survive a fork.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
 
 namespace minorant {
 
-// Operations that pay for the start of one more thread.
+// Operations that pay for one more thread.
 inline constexpr double kThreadGrain = 2e5;
 
 inline std::size_t team_size(std::size_t blocks, int threads, double work) {
@@ -21,35 +27,119 @@ inline std::size_t team_size(std::size_t blocks, int threads, double work) {
     return std::min(std::max<std::size_t>(blocks, 1), static_cast<std::size_t>(deserved));
 }
 
-// The blocks of one call, as those who work on them see them. It outlives the call: a helper that gets a core
+// The blocks of one pass, as those who work on them see them. It outlives the pass: a helper that gets a core
 // only after all blocks are done finds none left, and touches nothing else.
-struct Team {
-    explicit Team(std::size_t blocks) : left(blocks) {}
-
-    std::atomic<std::size_t> next{0}, left;
-    std::mutex error_lock;
-    std::exception_ptr error;
-
+class Task {
+  public:
     template <class F>
-    void take_blocks(std::size_t blocks, F& f) noexcept {
-        for (std::size_t block; (block = next.fetch_add(1)) < blocks;) {
+    Task(std::size_t blocks, F& f)
+        : blocks_(blocks),
+          left_(blocks),
+          f_(const_cast<void*>(static_cast<const void*>(&f))),
+          call_([](void* f, std::size_t block) { (*static_cast<F*>(f))(block); }) {}
+
+    void take_blocks() noexcept {
+        for (std::size_t block; (block = next_.fetch_add(1)) < blocks_;) {
             try {
-                f(block);
+                call_(f_, block);
             } catch (...) {
-                const std::lock_guard guard(error_lock);
-                error = std::current_exception();
+                const std::lock_guard guard(error_lock_);
+                error_ = std::current_exception();
             }
-            if (left.fetch_sub(1) == 1) left.notify_all();
+            if (left_.fetch_sub(1) == 1) left_.notify_all();
         }
     }
     void wait() {
-        for (std::size_t n; (n = left.load()) > 0;) left.wait(n);
+        for (std::size_t n; (n = left_.load()) > 0;) left_.wait(n);
+        if (error_) std::rethrow_exception(error_);
     }
+
+  private:
+    const std::size_t blocks_;
+    std::atomic<std::size_t> next_{0}, left_;
+    void* const f_;
+    void (*const call_)(void*, std::size_t);
+    std::mutex error_lock_;
+    std::exception_ptr error_;
 };
 
-// Calls f(block) once for each block; `work` estimates the operations of all of them together. Nobody waits
-// for a helper without a block: on a busy machine the calling thread does all of the work, and is not held
-// up.
+// Threads that help the one that made it, from the first task that is worth it on. While it lives it is the
+// crew of its maker's thread, and all passes there share it: a pass of a tenth of a millisecond would wait
+// half as long for a thread of its own. Between two tasks helpers look out for the next one for a moment
+// before they sleep.
+class Crew {
+  public:
+    Crew() : before_(std::exchange(current(), this)) {}
+    Crew(const Crew&) = delete;
+    Crew& operator=(const Crew&) = delete;
+    ~Crew() {
+        current() = before_;
+        if (helpers_ > 0) board_->post(nullptr);
+    }
+
+    static Crew*& current() {
+        static thread_local Crew* crew = nullptr;
+        return crew;
+    }
+
+    // Nobody waits for a helper without a block: on a busy machine the calling thread does all of the work,
+    // and is not held up.
+    void work(std::size_t size, const std::shared_ptr<Task>& task) {
+        try {
+            if (!board_) board_ = std::make_shared<Board>();
+            for (; helpers_ + 1 < size; ++helpers_)
+                std::thread([board = board_, seen = board_->number()] { board->serve(seen); }).detach();
+        } catch (...) {  // no more threads to be had: those that started, and this one, do all of the work
+        }
+        if (helpers_ > 0) board_->post(task);
+        task->take_blocks();
+        task->wait();
+    }
+
+  private:
+    // Where the next task is found; none at all ends the crew.
+    class Board {
+      public:
+        std::uint32_t number() const { return number_.load(); }
+        void post(std::shared_ptr<Task> task) {
+            {
+                const std::lock_guard guard(lock_);
+                task_ = std::move(task);
+            }
+            number_.fetch_add(1);
+            number_.notify_all();
+        }
+        void serve(std::uint32_t seen) {
+            while (const std::shared_ptr<Task> task = next(seen)) task->take_blocks();
+        }
+
+      private:
+        static constexpr int kLooks = 2000;
+
+        std::shared_ptr<Task> next(std::uint32_t& seen) {
+            for (int k = 0; k < kLooks && number_.load() == seen; ++k) pause();
+            number_.wait(seen);
+            seen = number_.load();
+            const std::lock_guard guard(lock_);
+            return task_;
+        }
+        static void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+            _mm_pause();
+#endif
+        }
+
+        std::mutex lock_;
+        std::shared_ptr<Task> task_;
+        std::atomic<std::uint32_t> number_{0};
+    };
+
+    Crew* const before_;
+    std::shared_ptr<Board> board_;
+    std::size_t helpers_ = 0;
+};
+
+// Calls f(block) once for each block; `work` estimates the operations of all of them together.
 template <class F>
 void parallel_blocks(std::size_t blocks, int threads, double work, F&& f) {
     const std::size_t size = team_size(blocks, threads, work);
@@ -57,15 +147,9 @@ void parallel_blocks(std::size_t blocks, int threads, double work, F&& f) {
         for (std::size_t block = 0; block < blocks; ++block) f(block);
         return;
     }
-    const auto team = std::make_shared<Team>(blocks);
-    try {
-        for (std::size_t k = 1; k < size; ++k)
-            std::thread([team, blocks, &f] { team->take_blocks(blocks, f); }).detach();
-    } catch (...) {  // no more threads to be had: those that started, and this one, do all of the work
-    }
-    team->take_blocks(blocks, f);
-    team->wait();
-    if (team->error) std::rethrow_exception(team->error);
+    const auto task = std::make_shared<Task>(blocks, f);
+    if (Crew* const crew = Crew::current()) return crew->work(size, task);
+    Crew().work(size, task);
 }
 
 // Entry i of n goes to the block of kBlock neighbors that holds it.

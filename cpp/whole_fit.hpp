@@ -48,12 +48,12 @@ class Sweeping {
           rules_(rules),
           tol_(tol),
           mu_(rules.near * size / (p.lam * static_cast<double>(p.y.size()))),
-          t_(p.y.size()),
+          t_(p.y.size(), p.room),
+          image_(t_.size(), p.room),
+          alpha_(t_.size(), p.room),
+          h_(t_.size(), p.room),
+          scale_(t_.size(), p.room),
           w_(best.w.size()),
-          image_(t_.size()),
-          alpha_(t_.size()),
-          h_(t_.size()),
-          scale_(t_.size()),
           v_(w_.size()),
           pace_(p, pacing, norm2, size, w_.size()),
           problem_{scale_, p.offset, p.sign, norm2, pace_.at_rest()},
@@ -91,7 +91,8 @@ class Sweeping {
   private:
     Sweeps sweep(int most, double enough) {
         if (done_ > 0) problem_.rho = pace_(t_);
-        CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_, bias_);
+        CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_, bias_,
+                                p_.room);
         const Sweeps found = ascent.run(most, enough / p_.lam);
         bias_ = ascent.bias();
         return found;
@@ -144,7 +145,7 @@ class Sweeping {
                 h_[i] = alpha_[i] * (1 - t_[i]);
             }
         } else {
-            std::vector<double> r = p_.residuals(image_, bias_);
+            RoomVector<double> r = p_.residuals(image_, bias_);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] = p_.loss.staying(r[i], t_[i]) + mu_ * t_[i];
             const double step = balance(p_.loss, mu_, r, p_.sign, p_.c, 0.0, 0.0, p_.threads);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] += step * p_.sign[i];
@@ -154,7 +155,8 @@ class Sweeping {
 
     // The best point on the line from the best one so far: primal points of sweeps are noisy. Overwrites h.
     void between(double old_bias) {
-        std::vector<double> w(w_.size()), r = p_.residuals(best_.image, old_bias);
+        std::vector<double> w(w_.size());
+        RoomVector<double> r = p_.residuals(best_.image, old_bias);
         double slope = 0, bend = 0;
         for (std::size_t j = 0; j < w.size(); ++j) {
             w[j] = w_[j] - best_.w[j];
@@ -165,7 +167,7 @@ class Sweeping {
         Line line(p_.loss, 0.0, r, h_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
         const double tau = along(line, line(0)[0], 0.1);
         for (std::size_t j = 0; j < w.size(); ++j) w[j] = best_.w[j] + tau * w[j];
-        std::vector<double>& image = r;
+        RoomVector<double>& image = r;
         for (std::size_t i = 0; i < image.size(); ++i)
             image[i] = best_.image[i] + tau * (image_[i] - best_.image[i]);
         best_.offer(w, image, p_.best_bias(image, old_bias + tau * (bias_ - old_bias)));
@@ -175,7 +177,8 @@ class Sweeping {
     BestPair<Rows, Loss>& best_;
     const SweepRules rules_;
     const double tol_, mu_;
-    std::vector<double> t_, w_, image_, alpha_, h_, scale_, v_;
+    RoomVector<double> t_, image_, alpha_, h_, scale_;
+    std::vector<double> w_, v_;
     const BiasPace<Rows, Loss> pace_;
     CoordinateProblem problem_;
     double bias_, seen_bias_ = 0;
@@ -188,18 +191,16 @@ void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& be
                        double wide, double iterations, double tol, double budget) {
     constexpr bool logistic = std::is_same_v<Loss, Logistic>;
     const std::size_t n = p.y.size();
-    const auto room = std::make_unique_for_overwrite<double[]>((logistic ? 3 : 4) * n);
-    const std::span image(room.get(), n), alpha(image.data() + n, n), h(alpha.data() + n, n),
-        center(h.data() + n, logistic ? 0 : n);
+    RoomVector<double> image(best.image.begin(), best.image.end(), p.room), alpha(n, p.room), h(n, p.room),
+        center(logistic ? 0 : n, p.room);
     std::vector<double> w(best.w.begin(), best.w.end()), v(w.size());
-    std::copy(best.image.begin(), best.image.end(), image.begin());
     const bool at_rest = p.bias && best.fit.dual == 0;
     const double size = (at_rest ? wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
     const double mu = has_corners(p.loss) ? size : 0.0;
     if (mu > 0) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);
     NewtonPoint at{w, image, alpha, v, h, center, mu, best.fit.bias, iterations};
     const NewtonProblem problem{p.c, p.offset, p.sign, p.lam, p.bias, p.threads};
-    Newton newton(p.X, p.loss, problem, rules, at);
+    Newton newton(p.X, p.loss, problem, rules, at, p.room);
     const int before = best.fit.products;
     for (int looks = 1;; ++looks) {
         const double before_it = best.fit.primal;
@@ -220,14 +221,13 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
                    const NewtonRules& newton, double wide, double iterations, double tol, double budget,
                    std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
-    std::vector<double> norm2(p.y.size());
+    RoomVector<double> norm2(p.y.size(), p.room);
     squares(p.X, norm2, p.threads);
     const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
     if (!std::isfinite(size)) return best.fit;  // data whose squares overflow
     bool newton_now = true;
     if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
         newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
-    norm2 = {};
     if (newton_now) newton_to_the_end(p, best, newton, wide, iterations, tol, budget);
     return best.fit;
 }

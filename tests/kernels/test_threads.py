@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from minorant import _core
+from minorant import LinearSVC, _core
 
 THREADS = [2, 3, 4, 7]
 
@@ -77,3 +79,31 @@ def test_a_number_of_threads_below_one_means_one(sparse):
     X, w, _ = sparse
     assert (_core.csr_dot(X.data, X.indices, X.indptr, w, 0) == _core.csr_dot(X.data, X.indices, X.indptr, w, 1)).all()
     assert (_core.csr_dot(X.data, X.indices, X.indptr, w, -3) == _core.csr_dot(X.data, X.indices, X.indptr, w, 1)).all()
+
+
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_one_value_that_is_not_finite_is_seen_wherever_it_is(value, bad):
+    values = np.full(450_000, np.finfo(value).max, dtype=value)  # no sum of these is finite
+    for threads in [1, *THREADS]:
+        assert _core.all_finite(values, threads)
+    for place in (0, 4095, 4096, 300_001, values.size - 1):
+        values[place] = bad
+        for threads in [1, *THREADS]:
+            assert not _core.all_finite(values, threads)
+        values[place] = 1.0
+    assert _core.all_finite(values[:0], 2)
+
+
+def test_a_crew_serves_one_pass_after_another():
+    """A fit makes hundreds of passes with the same helpers, from several Python threads at once."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((60_000, 5))
+    y = np.where(X @ rng.standard_normal(5) + rng.standard_normal(60_000) > 0, 1.0, -1.0)
+
+    def fit(jobs):
+        return LinearSVC(C=1.0, tol=1e-6, n_jobs=jobs).fit(X, y).coef_.tobytes()
+
+    alone = fit(1)
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(fit, [1, 2, 3, 4, 2, 2, 7, 2])) == {alone}

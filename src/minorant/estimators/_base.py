@@ -161,9 +161,13 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         else:
             start = self._start(X.shape, classes)
             fit = fit_classifier(X, y, classes=classes, start=start, **how, **objective)
-            dual = np.array([c.alpha / np.where(y == c.positive, fit.lam, -fit.lam) for c in fit.certificates])
+            dual = np.empty((len(fit.certificates), y.size), dtype=fit.coef.dtype)
+            for row, c in zip(dual, fit.certificates, strict=True):
+                row.fill(-fit.lam)
+                np.copyto(row, fit.lam, where=y == c.positive)
+                np.divide(c.alpha, row, out=row, casting="same_kind")
         self.classes_, self.coef_, self.intercept_ = classes, fit.coef, fit.intercept
-        self.dual_coef_ = dual.astype(fit.coef.dtype, copy=False)
+        self.dual_coef_ = dual
         if joint and classes.size == 2:  # one row tells two classes apart, as in scikit-learn
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
             self.dual_coef_ = np.diff(self.dual_coef_, axis=0)

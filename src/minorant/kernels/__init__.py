@@ -45,6 +45,7 @@ if not TYPE_CHECKING:
 native: bool = _core is not _numpy
 
 dot = _core.dot
+all_finite = _core.all_finite
 check_csr = _core.check_csr
 csr_dot = _core.csr_dot
 csr_has_duplicates = _core.csr_has_duplicates

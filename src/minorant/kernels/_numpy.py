@@ -64,6 +64,7 @@ __all__ = [
     "PoissonTree",
     "SparseStore32",
     "SparseStore64",
+    "all_finite",
     "along",
     "balance",
     "bends",
@@ -120,6 +121,11 @@ __all__ = [
     "solve_dense_columns",
     "swapped_pairs",
 ]
+
+
+def all_finite(values: Values, threads: int) -> bool:
+    """No value is NaN or infinite."""
+    return bool(np.isfinite(values).all())
 
 
 def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) -> None:

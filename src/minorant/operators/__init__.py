@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from minorant import kernels
 from minorant.errors import InputError
 from minorant.operators.base import Counting, LinearMap, RowMatrix, Rows, bound_norm, stored
 from minorant.operators.column_access import ColumnAccess
 from minorant.operators.columns import Columns
 from minorant.operators.csr import Csr
 from minorant.operators.dense import Dense
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "ColumnAccess",
@@ -35,17 +39,19 @@ def as_linear_map(X: Any, threads: int = 1) -> LinearMap:
         return X
     if issparse(X):
         sparse = X if X.format == "csr" else X.tocsr()
-        _check_finite(sparse.data)
+        _check_finite(sparse.data, threads)
         return Csr(sparse, threads)
     dense = np.asarray(X)
     if dense.ndim != 2 or dense.dtype.kind not in "fiub":
         raise InputError(f"expected a matrix of numbers; got shape {dense.shape}, type {dense.dtype}")
-    _check_finite(dense)
+    _check_finite(dense, threads)
     return Dense(dense, threads)
 
 
-def _check_finite(values: Any) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(values, dtype=np.float64)  # one pass, no temporary; finite unless something is not
-    if not np.isfinite(total) and not np.isfinite(values).all():
+def _check_finite(values: NDArray[Any], threads: int) -> None:
+    if values.dtype in (np.float32, np.float64) and values.flags.forc:
+        finite = kernels.all_finite(values.ravel(order="K"), threads)
+    else:
+        finite = bool(np.isfinite(values).all())
+    if not finite:
         raise InputError("the data have a value that is NaN or infinite; remove or impute it")

@@ -1,0 +1,91 @@
+// Memory for the vectors of one call, a stack: what was taken last is given back first, and may be taken
+// again. What is given back in another order stays taken until the end of the call.
+//
+// A fit of some milliseconds would spend a third of them on the faults of fresh pages, one for each 512
+// numbers. Here it has few large blocks, in huge pages where the system has such.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace minorant {
+
+class Room {
+  public:
+    // The first block has room for so many numbers; more are made when they are needed.
+    explicit Room(std::size_t numbers) : expected_(numbers * sizeof(double)) {}
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    ~Room() {
+        for (const Block& block : blocks_) ::operator delete(block.begin, block.alignment());
+    }
+
+    void* take(std::size_t bytes) {
+        bytes = rounded(bytes);
+        if (blocks_.empty() || bytes > blocks_.back().size - used_) add_block(bytes);
+        std::byte* const place = blocks_.back().begin + used_;
+        used_ += bytes;
+        return place;
+    }
+    void give_back(void* place, std::size_t bytes) {
+        bytes = rounded(bytes);
+        if (place == blocks_.back().begin + used_ - bytes) used_ -= bytes;
+    }
+
+  private:
+    static constexpr std::size_t kLine = 64, kHuge = std::size_t{1} << 21;
+
+    struct Block {
+        std::byte* begin;
+        std::size_t size;
+        std::align_val_t alignment() const { return std::align_val_t{size >= kHuge ? kHuge : kLine}; }
+    };
+
+    static std::size_t rounded(std::size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+    void add_block(std::size_t bytes) {
+        const std::size_t more = blocks_.empty() ? expected_ : expected_ / 4;
+        Block block{nullptr, std::max(bytes, rounded(more))};
+        blocks_.reserve(blocks_.size() + 1);
+        block.begin = static_cast<std::byte*>(::operator new(block.size, block.alignment()));
+#if defined(MADV_HUGEPAGE)
+        if (block.size >= kHuge) madvise(block.begin, block.size, MADV_HUGEPAGE);  // a wish: it may fail
+#endif
+        blocks_.push_back(block);
+        used_ = 0;
+    }
+
+    const std::size_t expected_;
+    std::vector<Block> blocks_;
+    std::size_t used_ = 0;  // of the last block
+};
+
+template <class T>
+struct InRoom {
+    using value_type = T;
+    using propagate_on_container_move_assignment = std::true_type;
+
+    InRoom(Room& room) : room(&room) {}
+    template <class U>
+    InRoom(const InRoom<U>& other) : room(other.room) {}
+
+    T* allocate(std::size_t n) { return static_cast<T*>(room->take(n * sizeof(T))); }
+    void deallocate(T* place, std::size_t n) { room->give_back(place, n * sizeof(T)); }
+    template <class U>
+    bool operator==(const InRoom<U>& other) const {
+        return room == other.room;
+    }
+
+    Room* room;
+};
+
+template <class T>
+using RoomVector = std::vector<T, InRoom<T>>;
+
+}  // namespace minorant
