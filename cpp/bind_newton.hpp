@@ -7,6 +7,7 @@
 
 #include "bind.hpp"
 #include "curvature.hpp"
+#include "dual_coordinate.hpp"
 
 namespace minorant {
 
@@ -25,6 +26,7 @@ extern template void bind_newton_rows<float>(nanobind::module_& m);
 extern template void bind_newton_rows<double>(nanobind::module_& m);
 
 inline void bind_newton(nanobind::module_& m) {
+    nanobind::class_<SweptRows>(m, "SweptRows").def(nanobind::init<>());
     bind_newton_rows<float>(m);
     bind_newton_rows<double>(m);
     using namespace nanobind::literals;

@@ -43,7 +43,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         "_sweeps",
         [rows](const X&... x, bool logistic, const Shape& shape, const Vector& scale, const Vector& offset,
                const Vector& sign, const Vector& norm2, double rho, int most, double enough,
-               std::uint64_t seed, Mutable t, Mutable w, double bias) {
+               std::uint64_t seed, Mutable t, Mutable w, double bias, SweptRows& swept) {
             const auto matrix = rows(x...);
             const auto examples = matrix.rows();
             for (const auto& [name, size] : {std::pair{"scale", scale.size()},
@@ -59,7 +59,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
                 Room room(5 * examples.size() / 2);
                 done = with_loss(logistic, shape, [&](const auto& loss) {
                     CoordinateAscent ascent(examples, loss, p, seed, std::span(t.data(), t.size()),
-                                            std::span(w.data(), w.size()), bias, room);
+                                            std::span(w.data(), w.size()), bias, swept, room);
                     const Sweeps found = ascent.run(most, enough);
                     bias = ascent.bias();
                     return found;
@@ -69,7 +69,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         },
         "logistic"_a, "shape"_a, "scale"_a.noconvert(), "offset"_a.noconvert(), "sign"_a.noconvert(),
         "norm2"_a.noconvert(), "rho"_a, "most"_a, "enough"_a, "seed"_a, "t"_a.noconvert(), "w"_a.noconvert(),
-        "bias"_a);
+        "bias"_a, "swept"_a);
     define(
         "_newton",
         [rows](const X&... x, bool logistic, const Shape& shape, const Vector& c, const Vector& offset,

@@ -6,13 +6,15 @@
 // t_i, and b₀ ← b after each sweep.
 //
 // Rows are visited chunk by chunk, the chunks and the rows of each in random order: as good as a whole
-// permutation, and the rows of a chunk are neighbors in memory. Slopes held at a bound by more than any step
-// of the last sweep moved are left out until those left are solved; the last sweep is one over all rows.
+// permutation, and the rows of a chunk are neighbors in memory. Slopes held at a bound by more than what
+// moved the others in the last sweep, in the mean square, are left out until those left are solved, in the
+// sweeps of later calls too.
 // Of many sweeps, some at a time are in the same order: a map with a fixed point, whose iterates can be
 // extrapolated (`extrapolation.hpp`).
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -108,17 +110,37 @@ struct CoordinateProblem {
     double rho;                      // 0 without a free bias
 };
 
+// The rows that are not left out, and what made the others be; empty at the beginning, and once all are to be
+// seen again. It goes from one call to the next.
+struct SweptRows {
+    static constexpr std::uint32_t kLeft = 0x80000000u;
+
+    std::size_t of = 0;                 // so many, as long as they are those of the same data
+    std::vector<std::uint32_t> active;  // some of them marked as left out
+    std::size_t left_out = 0;           // how many are
+    double limit = std::numeric_limits<double>::infinity();  // what held a slope beyond this may be left out
+    double whole = std::numeric_limits<double>::infinity();  // the excess of the last sweep over all rows
+
+    std::size_t seen() const { return active.size() - left_out; }
+    void forget() {
+        active.clear();
+        left_out = 0;
+        limit = whole = std::numeric_limits<double>::infinity();
+    }
+};
+
 struct Sweeps {
     double excess;  // of the last sweep: Σ (c_i/λ) excess(r_i, t_i), each before its step
     int count;
 };
 
 // Up to `most` sweeps over t, w and b, fewer once the excess of a sweep over all rows is at most `enough`.
+// Rows that are left out have none as long as they are held.
 template <class Rows, class Loss>
 class CoordinateAscent {
   public:
     CoordinateAscent(const Rows& X, const Loss& loss, const CoordinateProblem& p, std::uint64_t seed,
-                     std::span<double> t, std::span<double> w, double bias, Room& room)
+                     std::span<double> t, std::span<double> w, double bias, SweptRows& rows, Room& room)
         : X_(X),
           p_(p),
           n_(X.size()),
@@ -129,33 +151,28 @@ class CoordinateAscent {
           t_(t),
           w_(w),
           bias_(bias),
-          active_(n_, room),
+          rows_(rows),
           order_(room),
           past_(room) {
         for (std::size_t i = 0; i < n_; ++i) balance_ += p_.sign[i] * p_.scale[i] * t_[i];
-        see_all();
+        rows_.of == n_&& rows_.seen() > 0 ? mix() : see_all();
     }
 
     double bias() const { return bias_; }
 
     Sweeps run(int most, double enough) {
         Sweeps done{kInfinity, 0};
-        double whole = kInfinity;
         const bool ahead = most > kStride * static_cast<int>(Extrapolation::kDepth + 1);
         int same = 0;  // sweeps in the present order
         while (done.count < most) {
-            if (done.count + 1 == most && seen() < n_) {
-                see_all();
-            } else if (same == 0 && done.count > 0) {
-                mix();
-            }
-            const bool all = seen() == n_;
+            if (same == 0 && done.count > 0) mix();
+            const bool all = rows_.seen() == n_;
             const double excess = sweep();
             done = {excess, done.count + 1};
             if (all) {
-                whole = excess;
+                rows_.whole = excess;
                 if (excess <= enough) break;
-            } else if (excess <= std::max(0.05 * whole, enough)) {  // solved among those left
+            } else if (excess <= std::max(0.05 * rows_.whole, enough)) {  // solved among those left
                 see_all();
             }
             if (ahead && ++same % kStride == 0) past_.push(t_, bias_ + p_.rho * balance_);
@@ -171,10 +188,8 @@ class CoordinateAscent {
   private:
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
     static constexpr int kStride = 2;  // sweeps from one iterate of the extrapolation to the next
-    static constexpr std::uint32_t kLeft = 0x80000000u;
+    static constexpr std::uint32_t kLeft = SweptRows::kLeft;
     static constexpr std::size_t kAhead = 2;  // rows from the one that is visited to the one that is fetched
-
-    std::size_t seen() const { return active_.size() - left_out_; }
 
     std::span<double> curvatures() {
         for (std::size_t i = 0; i < n_; ++i) q_[i] = std::max(p_.scale[i] * (p_.norm2[i] + p_.rho), 1e-300);
@@ -182,10 +197,11 @@ class CoordinateAscent {
     }
 
     void see_all() {
-        active_.resize(n_);
-        std::iota(active_.begin(), active_.end(), 0u);
-        left_out_ = 0;
-        limit_ = kInfinity;
+        rows_.of = n_;
+        rows_.active.resize(n_);
+        std::iota(rows_.active.begin(), rows_.active.end(), 0u);
+        rows_.left_out = 0;
+        rows_.limit = kInfinity;
         mix();
     }
 
@@ -193,15 +209,16 @@ class CoordinateAscent {
     void mix() {
         constexpr std::size_t kChunkValues = 2048;
         height_ = std::max<std::size_t>(16, n_ * kChunkValues / (X_.volume() + n_));
-        if (left_out_ > 0) std::erase_if(active_, [](std::uint32_t i) { return (i & kLeft) != 0; });
-        left_out_ = 0;
-        const std::size_t size = active_.size();
+        auto& active = rows_.active;
+        if (rows_.left_out > 0) std::erase_if(active, [](std::uint32_t i) { return (i & kLeft) != 0; });
+        rows_.left_out = 0;
+        const std::size_t size = active.size();
         order_.resize((size + height_ - 1) / height_);
         std::iota(order_.begin(), order_.end(), 0u);
         shuffle_(order_.data(), order_.size());
         for (const std::uint32_t chunk : order_) {
             const std::size_t begin = chunk * height_, end = std::min(size, begin + height_);
-            shuffle_(active_.data() + begin, end - begin);
+            shuffle_(active.data() + begin, end - begin);
         }
     }
 
@@ -211,25 +228,27 @@ class CoordinateAscent {
         const CoordinateProblem p = p_;
         const std::span<double> t = t_;
         double* const w = w_.data();
-        double excess = 0, largest = 0, bias = bias_, balance = balance_;
+        const std::span<std::uint32_t> active = rows_.active;
+        const double limit = rows_.limit;
+        double excess = 0, squares = 0, moved = 0, bias = bias_, balance = balance_;
         for (const std::uint32_t chunk : order_) {
-            const std::size_t begin = chunk * height_, end = std::min(active_.size(), begin + height_);
+            const std::size_t begin = chunk * height_, end = std::min(active.size(), begin + height_);
             for (std::size_t k = begin; k < end; ++k) {
-                X.prefetch(active_[std::min(k + kAhead, end - 1)] & ~kLeft);
-                const std::uint32_t i = active_[k];
+                X.prefetch(active[std::min(k + kAhead, end - 1)] & ~kLeft);
+                const std::uint32_t i = active[k];
                 if ((i & kLeft) != 0) continue;
                 const double old = t[i], scale = p.scale[i], sign = p.sign[i];
                 const double score = sign * (X.dot(i, w) + bias), r = score - p.offset[i];
-                const double force = steps.force(score, p.offset[i], old), size = std::abs(force);
+                const double force = steps.force(score, p.offset[i], old);
                 excess += scale * steps.excess(i, r, old);
                 if (steps.held(force, old)) {
-                    if (size > limit_) {
-                        active_[k] |= kLeft;
-                        ++left_out_;
+                    if (std::abs(force) > limit) {
+                        active[k] |= kLeft;
+                        ++rows_.left_out;
                     }
                     continue;
                 }
-                largest = size > largest ? size : largest;
+                squares += force * force, ++moved;
                 const double now = steps(i, r, old, force), move = -sign * scale * (now - old);
                 t[i] = now;
                 X.add(i, move, w);
@@ -239,7 +258,7 @@ class CoordinateAscent {
         }
         balance_ = balance;
         bias_ = bias - p.rho * balance;
-        limit_ = largest > 0 ? largest : kInfinity;
+        rows_.limit = squares > 0 ? std::sqrt(squares / moved) : kInfinity;
         return excess;
     }
 
@@ -285,9 +304,10 @@ class CoordinateAscent {
     DualSteps<Loss> steps_;
     Shuffler shuffle_;
     std::span<double> t_, w_;
-    double bias_, balance_ = 0, limit_ = kInfinity;
-    RoomVector<std::uint32_t> active_, order_;  // rows, some of them marked as left out; chunks of these
-    std::size_t height_ = 1, left_out_ = 0;
+    double bias_, balance_ = 0;
+    SweptRows& rows_;
+    RoomVector<std::uint32_t> order_;  // of chunks of them
+    std::size_t height_ = 1;
     Extrapolation past_;
 };
 

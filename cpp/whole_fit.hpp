@@ -92,7 +92,7 @@ class Sweeping {
     Sweeps sweep(int most, double enough) {
         if (done_ > 0) problem_.rho = pace_(t_);
         CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_, bias_,
-                                p_.room);
+                                rows_, p_.room);
         const Sweeps found = ascent.run(most, enough / p_.lam);
         bias_ = ascent.bias();
         return found;
@@ -130,6 +130,7 @@ class Sweeping {
         }
         best_.fit.products += 2;
         seen_ = done_, seen_bias_ = bias_;
+        rows_.forget();
     }
 
     // w of the dual point
@@ -179,6 +180,7 @@ class Sweeping {
     const double tol_, mu_;
     RoomVector<double> t_, image_, alpha_, h_, scale_;
     std::vector<double> w_, v_;
+    SweptRows rows_;
     const BiasPace<Rows, Loss> pace_;
     CoordinateProblem problem_;
     double bias_, seen_bias_ = 0;

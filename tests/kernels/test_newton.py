@@ -182,7 +182,7 @@ def test_sweeps_reach_the_dual_optimum(kernels, name, rho, sparse):
     sweeps = kernels.csr_sweeps if sparse else kernels.dense_sweeps
     tail = (scale, offset, sign, np.square(dense).sum(axis=1), rho)
     most = 2000 if kernels is _core else 150
-    bias, excess, count = sweeps(*X, *SHAPES[name], *tail, most, 1e-9, 1, t, w, 0.0)
+    bias, excess, count = sweeps(*X, *SHAPES[name], *tail, most, 1e-9, 1, t, w, 0.0, kernels.SweptRows())
     assert 0 < count < most or (kernels is _numpy and excess < 1e-2) or excess <= 1e-9
     np.testing.assert_allclose(w, -dense.T @ (sign * scale * t), atol=1e-10)
     r = sign * (dense @ w + bias) - offset
@@ -200,7 +200,7 @@ def test_sweeps_are_the_same_every_time_and_refuse_wrong_lengths():
 
     def run(norm2):
         t, w = np.zeros(50), np.zeros(4)
-        _core.dense_sweeps(X, *SHAPES["hinge"], ones, -ones, -y, norm2, 0.0, 7, 0.0, 3, t, w, 0.0)
+        _core.dense_sweeps(X, *SHAPES["hinge"], ones, -ones, -y, norm2, 0.0, 7, 0.0, 3, t, w, 0.0, _core.SweptRows())
         return t, w
 
     first, second = run(np.square(X).sum(axis=1)), run(np.square(X).sum(axis=1))
@@ -233,6 +233,35 @@ def test_a_step_of_a_sweep_is_the_best_one_for_its_example(name, seed):
     soft = np.sign(-offset) * np.maximum(np.abs(offset) - tube, 0.0)
     best = np.clip(soft / (kappa + q), low, high)
     tail = scale, offset, sign, length**2, 0.0, 1, 0.0, 3
-    _, found, _ = _core.dense_sweeps(np.diag(length), *SHAPES[name], *tail, t, w, 0.0)
+    _, found, _ = _core.dense_sweeps(np.diag(length), *SHAPES[name], *tail, t, w, 0.0, _core.SweptRows())
     np.testing.assert_allclose(t, best, rtol=1e-12, atol=1e-14)
     assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_rows_that_are_held_are_left_out_of_later_calls_until_all_are_seen_again():
+    """A row held at its bound stays out of the next call, and a new one sees it."""
+    X = np.array([[10.0, 0.0], [0.1, 1.0], [0.1, -1.0]])
+    ones, norm2 = np.ones(3), np.sum(X * X, axis=1)
+    sign = np.array([-1.0, -1.0, 1.0])
+    t, w, swept = np.array([0.0, 0.0, 0.0]), np.array([1.0, 0.0]), _core.SweptRows()
+
+    def sweep(seed, swept):
+        _core.dense_sweeps(X, *SHAPES["hinge"], ones, -ones, sign, norm2, 0.0, 1, 0.0, seed, t, w, 0.0, swept)
+
+    for seed in range(3):
+        sweep(seed, swept)
+        assert t[0] == 0.0  # its margin is 10
+    w[:] = [-1.0, w[1]]  # now its margin is violated: a sweep that sees it must move it
+    sweep(3, swept)
+    assert t[0] == 0.0
+    sweep(4, _core.SweptRows())
+    assert t[0] > 0.0
+
+
+def test_rows_left_out_of_other_data_are_seen():
+    swept = _core.SweptRows()
+    for n in (3, 5, 2):
+        X, ones, t, w = np.eye(n), np.ones(n), np.zeros(n), np.zeros(n)
+        for seed in range(3):
+            _core.dense_sweeps(X, *SHAPES["hinge"], ones, -ones, -ones, ones, 0.0, 1, 0.0, seed, t, w, 0.0, swept)
+        np.testing.assert_allclose(w, ones)

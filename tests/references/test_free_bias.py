@@ -72,18 +72,21 @@ def test_a_bias_takes_hardly_more_sweeps(name):
     assert products[True] <= 1.4 * products[False], products
 
 
-@pytest.mark.parametrize(("share", "most"), [(0.499, 50), (0.3, 40), (0.05, 75)])
+@pytest.mark.parametrize(("share", "most"), [(0.499, 50), (0.3, 50), (0.05, 70)])
 def test_a_bias_that_few_or_many_examples_decide_arrives_in_time(share, most):
     """With little curvature nearly all slopes are at a bound, and the bias is where the few that are not want it.
 
-    At a pace that does not know how many they are, these took 78, 48 and 88 products.
+    At a pace that does not know how many they are, these took 93, 84 and 115 products in the mean.
     """
     X, _ = text()
-    scores = X @ np.random.default_rng(3).standard_normal(2000)
-    y = np.where(scores > np.quantile(scores, 1 - share), 1.0, -1.0)
-    result = solve(Problem(Hinge(y), X, L2(1 / (0.01 * y.size))), tol=1e-6, solver="dual-coordinates", max_iter=20)
-    assert result.certificate.relative_gap <= 1e-6
-    assert result.certificate.n_products <= most
+    products = []
+    for seed in range(3, 13):
+        scores = X @ np.random.default_rng(seed).standard_normal(2000)
+        y = np.where(scores > np.quantile(scores, 1 - share), 1.0, -1.0)
+        result = solve(Problem(Hinge(y), X, L2(1 / (0.01 * y.size))), tol=1e-6, solver="dual-coordinates", max_iter=20)
+        assert result.certificate.relative_gap <= 1e-6
+        products.append(result.certificate.n_products)
+    assert np.mean(products) <= most, products
 
 
 def test_the_pace_of_a_bias_falls_with_the_number_of_free_examples():
@@ -176,7 +179,7 @@ def test_the_slopes_of_the_logistic_loss_reach_the_hyperplane_within_their_bound
     e = Examples.of(problem)
     optimum = solve(problem, tol=1e-12).certificate.primal
     t, w = np.full(600, 0.1), np.zeros(300)
-    e.sweeps(t, w, 0.0, 3, 0.0, seed=0)
+    e.sweeps(t, w, 0.0, 3, 0.0, 0, _core.SweptRows())
     for slopes in (t, np.full(600, 0.3), np.linspace(0.0, 1.0, 600)):
         alpha = e.on_plane(slopes, problem.A @ w, 0.0)
         assert abs(float(y @ alpha)) <= 1e-15

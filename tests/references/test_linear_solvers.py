@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minorant import InputError, LinearSVC, NotCertified, Problem, Status, certify, solve
+from minorant import InputError, LinearSVC, NotCertified, Problem, Status, certify, kernels, solve
 from minorant.losses import (
     EpsilonInsensitive,
     Hinge,
@@ -194,7 +194,7 @@ def test_the_hyperplane_is_reached_where_it_costs_the_dual_the_least():
     optimum = solve(problem, tol=1e-9)
     examples = Examples.of(problem)
     t, w = np.zeros(300), np.zeros(200)
-    bias, _, _ = examples.sweeps(t, w, float(problem.loss.intercept(np.zeros(300))), 3, 0.0, seed=0)
+    bias, _, _ = examples.sweeps(t, w, float(problem.loss.intercept(np.zeros(300))), 3, 0.0, 0, kernels.SweptRows())
     alpha = examples.on_plane(t, problem.A @ w, bias)
     nearest = problem.loss.project(problem.loss.c * t)
     assert abs(y @ alpha) <= 1e-12
@@ -215,7 +215,7 @@ def test_many_sweeps_are_extrapolated(loss, bias):
         t, w, b = np.full(150, 0.5 if loss is Logistic else 0.0), np.zeros(60), 0.0
         w -= problem.A.T @ (problem.loss.c * t) / 1e-3
         for call in range(calls):
-            b, excess, _ = examples.sweeps(t, w, b, 200 // calls, 0.0, seed=call)
+            b, excess, _ = examples.sweeps(t, w, b, 200 // calls, 0.0, call, kernels.SweptRows())
         np.testing.assert_allclose(w, -(problem.A.T @ (problem.loss.c * t)) / 1e-3, rtol=1e-6, atol=1e-6)
         left.append(excess)
     assert left[1] < 0.1 * left[0]

@@ -76,6 +76,7 @@ csr_conjugate_gradients = _core.csr_conjugate_gradients
 dense_conjugate_gradients = _core.dense_conjugate_gradients
 csr_row_products = _core.csr_row_products
 dense_row_products = _core.dense_row_products
+SweptRows = _core.SweptRows
 csr_sweeps = _core.csr_sweeps
 dense_sweeps = _core.dense_sweeps
 SparseStore32 = _core.SparseStore32

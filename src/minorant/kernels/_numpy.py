@@ -35,6 +35,7 @@ from minorant.kernels._numpy_multivariate import (
     swapped_pairs,
 )
 from minorant.kernels._numpy_newton import (
+    SweptRows,
     along,
     balance,
     bends,
@@ -64,6 +65,7 @@ __all__ = [
     "PoissonTree",
     "SparseStore32",
     "SparseStore64",
+    "SweptRows",
     "all_finite",
     "along",
     "balance",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Shape = tuple[float, float, float, float]
 
 __all__ = [
+    "SweptRows",
     "along",
     "balance",
     "bends",
@@ -267,6 +268,10 @@ def csr_conjugate_gradients(
     return _conjugate_gradients(X, h, bordered, lam, g, inverse_diagonal, accuracy, most)
 
 
+class SweptRows:
+    """What the core leaves out of its sweeps from one call to the next."""
+
+
 def _sweeps(
     row: Callable[[int], tuple[Any, Vector]],
     logistic: bool,
@@ -318,6 +323,7 @@ def dense_sweeps(
     t: Vector,
     w: Vector,
     bias: float,
+    swept: SweptRows,
 ) -> tuple[float, float, int]:
     """Sweeps of dual coordinate ascent over t, w (in place) and the bias; the excess of the last, and how many."""
     return _sweeps(
@@ -355,6 +361,7 @@ def csr_sweeps(
     t: Vector,
     w: Vector,
     bias: float,
+    swept: SweptRows,
 ) -> tuple[float, float, int]:
     """The same for X in compressed sparse rows."""
 

@@ -232,14 +232,17 @@ class Examples:
         return np.clip(t, *f.shape[2:], out=t)
 
     def sweeps(
-        self, t: Vector, w: Vector, bias: float, most: int, enough: float, seed: int
+        self, t: Vector, w: Vector, bias: float, most: int, enough: float, seed: int, swept: kernels.SweptRows
     ) -> tuple[float, float, int]:
-        """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were."""
+        """Sweeps of dual coordinate ascent, in place; the bias, the excess of the last one, and how many there were.
+
+        What those with the same `swept` have left out is left out again.
+        """
         f = self.scalar
         rho = self.rho(t) if f.bias else 0.0
         scale = f.c / self.lam
         bias, excess, count = self.matrix.sweeps(
-            *self._phi, scale, f.offset, f.direction, self.norm2, rho, most, enough / self.lam, seed, t, w, bias
+            *self._phi, scale, f.offset, f.direction, self.norm2, rho, most, enough / self.lam, seed, t, w, bias, swept
         )
         self.A.dots += count
         self.A.tdots += count

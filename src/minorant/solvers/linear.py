@@ -107,12 +107,12 @@ def dual_coordinates(
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
     bias, enough, last, done, seen, seen_bias = 0.0, _HOPE * tol * best.primal, best.gap, 0, 0, 0.0
-    began = best.relative_gap
+    began, swept = best.relative_gap, kernels.SweptRows()
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
     while True:
         most = max(_FIRST, int(min(max(_GROWTH * done, _OVERHEAD / _sweep(e)), _BLOCK / _sweep(e))))
-        bias, excess, count = e.sweeps(t, w, bias, most, enough, seed=done)
+        bias, excess, count = e.sweeps(t, w, bias, most, enough, done, swept)
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
         done, last = done + count, excess
         ending = stop(done, max(excess / best.primal, tol), rate)
@@ -135,7 +135,7 @@ def dual_coordinates(
             if e.scalar.bias:
                 t, w = e.t(alpha), -v / e.lam
             enough = 0.95 * tol * best.primal * min(excess / best.gap, 1.3) if best.gap > 0 else 0.0
-            seen, seen_bias = done, bias
+            seen, seen_bias, swept = done, bias, kernels.SweptRows()  # all rows are seen again
             average = log(began / best.relative_gap) / done if 0 < best.relative_gap < began else 0.0
             ending = ending or stop(done, max(best.relative_gap, tol), average)
         if ending:
