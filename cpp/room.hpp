@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #if defined(__linux__)
@@ -23,7 +25,7 @@ class Room {
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
     ~Room() {
-        for (const Block& block : blocks_) ::operator delete(block.begin, block.alignment());
+        for (const Block& block : blocks_) ::operator delete(block.whole);
     }
 
     void* take(std::size_t bytes) {
@@ -39,25 +41,29 @@ class Room {
     }
 
   private:
-    static constexpr std::size_t kLine = 64, kHuge = std::size_t{1} << 21;
+    static constexpr std::size_t kLine = 64, kPage = 4096, kHuge = std::size_t{1} << 21;
 
     struct Block {
+        void* whole;
         std::byte* begin;
         std::size_t size;
-        std::align_val_t alignment() const { return std::align_val_t{size >= kHuge ? kHuge : kLine}; }
     };
 
     static std::size_t rounded(std::size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
     void add_block(std::size_t bytes) {
         const std::size_t more = blocks_.empty() ? expected_ : expected_ / 4;
-        Block block{nullptr, std::max(bytes, rounded(more))};
+        const std::size_t size = std::max(bytes, rounded(more));
+        std::size_t space = size + kPage;
         blocks_.reserve(blocks_.size() + 1);
-        block.begin = static_cast<std::byte*>(::operator new(block.size, block.alignment()));
+        // Not `new` with the alignment of huge pages: what that gives back goes to the system, and has to be
+        // cleared again for the next fit.
+        void *const whole = ::operator new(space), *begin = whole;
+        std::align(size >= kHuge ? kPage : kLine, size, begin, space);
 #if defined(MADV_HUGEPAGE)
-        if (block.size >= kHuge) madvise(block.begin, block.size, MADV_HUGEPAGE);  // a wish: it may fail
+        if (size >= kHuge) madvise(begin, size, MADV_HUGEPAGE);  // a wish: it may fail
 #endif
-        blocks_.push_back(block);
+        blocks_.push_back({whole, static_cast<std::byte*>(begin), size});
         used_ = 0;
     }
 
