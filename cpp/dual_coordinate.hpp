@@ -115,13 +115,14 @@ struct CoordinateProblem {
 struct SweptRows {
     static constexpr std::uint32_t kLeft = 0x80000000u;
 
-    std::size_t of = 0;                 // so many, as long as they are those of the same data
-    std::vector<std::uint32_t> active;  // some of them marked as left out
-    std::size_t left_out = 0;           // how many are
+    std::size_t of = 0;                                      // so many
+    std::vector<std::uint32_t> active;                       // some of them marked as left out
+    std::size_t left_out = 0;                                // how many are
     double limit = std::numeric_limits<double>::infinity();  // what held a slope beyond this may be left out
     double whole = std::numeric_limits<double>::infinity();  // the excess of the last sweep over all rows
 
     std::size_t seen() const { return active.size() - left_out; }
+    bool known(std::size_t rows) const { return of == rows && seen() > 0; }
     void forget() {
         active.clear();
         left_out = 0;
@@ -155,7 +156,11 @@ class CoordinateAscent {
           order_(room),
           past_(room) {
         for (std::size_t i = 0; i < n_; ++i) balance_ += p_.sign[i] * p_.scale[i] * t_[i];
-        rows_.of == n_&& rows_.seen() > 0 ? mix() : see_all();
+        if (rows_.known(n_)) {
+            mix();
+        } else {
+            see_all();
+        }
     }
 
     double bias() const { return bias_; }
@@ -275,10 +280,10 @@ class CoordinateAscent {
 
     // To where the iterates seem to lead, if the dual is higher there.
     void extrapolate() {
-        RoomVector<double> t(t_.begin(), t_.end(), q_.get_allocator());
         std::vector<double> w(w_.begin(), w_.end());
         double multiplier = bias_ + p_.rho * balance_, balance = balance_;
-        if (!past_.combine(t, multiplier)) return;
+        const std::span<double> t = past_.combine(multiplier);
+        if (t.empty()) return;
         for (std::size_t i = 0; i < n_; ++i) {
             t[i] = steps_.allowed(t[i], t_[i]);
             const double move = -p_.sign[i] * p_.scale[i] * (t[i] - t_[i]);

@@ -18,37 +18,38 @@ class Extrapolation {
   public:
     static constexpr std::size_t kDepth = 5;
 
-    explicit Extrapolation(Room& room) : iterates_(room) {}
+    explicit Extrapolation(Room& room) : changes_(room), last_(room) {}
 
-    std::size_t size() const { return size_; }
     bool full() const { return size_ == kDepth + 1; }
     void clear() { size_ = 0; }
     void push(std::span<const double> t, double number) {
-        iterates_.resize((kDepth + 1) * t.size());
-        std::copy(t.begin(), t.end(), iterate(size_).begin());
-        numbers_[size_++] = number;
+        last_.resize(t.size());
+        changes_.resize(kDepth * t.size());
+        if (size_ > 0) {
+            float* const change = changes(size_ - 1);
+            for (std::size_t i = 0; i < t.size(); ++i) change[i] = static_cast<float>(t[i] - last_[i]);
+            steps_[size_ - 1] = number - number_;
+        }
+        std::copy(t.begin(), t.end(), last_.begin());
+        number_ = number;
+        ++size_;
     }
 
-    // Overwrites the iterates but the first with their differences from the ones before; t and the number are
-    // the last iterate and become the extrapolated one. False where the differences are rounding alone.
-    bool combine(std::span<double> t, double& number) {
-        const std::size_t n = t.size();
+    // The extrapolated iterate, in the place of the last one, and its number; nothing where the differences
+    // are rounding alone.
+    std::span<double> combine(double& number) {
         std::array<double, kDepth> weights;
-        for (std::size_t k = kDepth; k > 0; --k) {
-            const std::span now = iterate(k), last = iterate(k - 1);
-            for (std::size_t i = 0; i < n; ++i) now[i] -= last[i];
-            numbers_[k] -= numbers_[k - 1];
-        }
-        if (!solve(weights)) return false;
+        if (!solve(weights)) return {};
+        number = number_;
         // Σ γ_k t_k = t_K - Σ_k (γ_1 + … + γ_{k-1}) (t_k - t_{k-1})
         double before = 0;
-        for (std::size_t k = 1; k <= kDepth; ++k) {
-            const std::span change = iterate(k);
-            for (std::size_t i = 0; i < n; ++i) t[i] -= before * change[i];
-            number -= before * numbers_[k];
-            before += weights[k - 1];
+        for (std::size_t k = 0; k < kDepth; ++k) {
+            const float* const change = changes(k);
+            for (std::size_t i = 0; i < last_.size(); ++i) last_[i] -= before * change[i];
+            number -= before * steps_[k];
+            before += weights[k];
         }
-        return true;
+        return last_;
     }
 
   private:
@@ -57,8 +58,7 @@ class Extrapolation {
         std::array<std::array<double, kDepth>, kDepth> G;
         double trace = 0;
         for (std::size_t k = 0; k < kDepth; ++k) {
-            const std::span u = iterate(k + 1);
-            for (std::size_t l = 0; l <= k; ++l) G[k][l] = row_dot(u.data(), iterate(l + 1).data(), u.size());
+            for (std::size_t l = 0; l <= k; ++l) G[k][l] = row_dot(changes(k), changes(l), last_.size());
             trace += G[k][k];
         }
         if (!(trace > 0) || !std::isfinite(trace)) return false;
@@ -85,13 +85,12 @@ class Extrapolation {
         return std::isfinite(total) && total != 0;
     }
 
-    std::span<double> iterate(std::size_t k) {
-        const std::size_t n = iterates_.size() / (kDepth + 1);
-        return {iterates_.data() + k * n, n};
-    }
+    float* changes(std::size_t k) { return changes_.data() + k * last_.size(); }
 
-    RoomVector<double> iterates_;  // one after another
-    std::array<double, kDepth + 1> numbers_{};
+    RoomVector<float> changes_;  // t_k - t_{k-1} for each k, one after another; half of the memory is enough
+    RoomVector<double> last_;
+    std::array<double, kDepth> steps_{};  // of the number
+    double number_ = 0;
     std::size_t size_ = 0;
 };
 

@@ -25,19 +25,23 @@ class Room {
     Room(const Room&) = delete;
     Room& operator=(const Room&) = delete;
     ~Room() {
-        for (const Block& block : blocks_) ::operator delete(block.whole);
+        while (!blocks_.empty()) drop_block();
     }
 
     void* take(std::size_t bytes) {
         bytes = rounded(bytes);
-        if (blocks_.empty() || bytes > blocks_.back().size - used_) add_block(bytes);
-        std::byte* const place = blocks_.back().begin + used_;
-        used_ += bytes;
+        if (blocks_.empty() || bytes > blocks_.back().size - blocks_.back().used) add_block(bytes);
+        Block& last = blocks_.back();
+        std::byte* const place = last.begin + last.used;
+        last.used += bytes;
         return place;
     }
     void give_back(void* place, std::size_t bytes) {
         bytes = rounded(bytes);
-        if (place == blocks_.back().begin + used_ - bytes) used_ -= bytes;
+        Block& last = blocks_.back();
+        if (place != last.begin + last.used - bytes) return;
+        last.used -= bytes;
+        if (last.used == 0 && blocks_.size() > 1) drop_block();
     }
 
   private:
@@ -46,7 +50,7 @@ class Room {
     struct Block {
         void* whole;
         std::byte* begin;
-        std::size_t size;
+        std::size_t size, used;
     };
 
     static std::size_t rounded(std::size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
@@ -63,13 +67,15 @@ class Room {
 #if defined(MADV_HUGEPAGE)
         if (size >= kHuge) madvise(begin, size, MADV_HUGEPAGE);  // a wish: it may fail
 #endif
-        blocks_.push_back({whole, static_cast<std::byte*>(begin), size});
-        used_ = 0;
+        blocks_.push_back({whole, static_cast<std::byte*>(begin), size, 0});
+    }
+    void drop_block() {
+        ::operator delete(blocks_.back().whole);
+        blocks_.pop_back();
     }
 
     const std::size_t expected_;
     std::vector<Block> blocks_;
-    std::size_t used_ = 0;  // of the last block
 };
 
 template <class T>

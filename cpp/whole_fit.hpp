@@ -49,9 +49,6 @@ class Sweeping {
           tol_(tol),
           mu_(rules.near * size / (p.lam * static_cast<double>(p.y.size()))),
           t_(p.y.size(), p.room),
-          image_(t_.size(), p.room),
-          alpha_(t_.size(), p.room),
-          h_(t_.size(), p.room),
           scale_(t_.size(), p.room),
           w_(best.w.size()),
           v_(w_.size()),
@@ -109,24 +106,25 @@ class Sweeping {
     // The points of the sweeps as candidates.
     void look() {
         const double old_bias = seen_bias_;
+        RoomVector<double> image(t_.size(), p_.room), alpha(t_.size(), p_.room), h(t_.size(), p_.room);
         if (p_.bias) {
-            p_.image(w_, image_);
-            onto_the_plane();
+            p_.image(w_, image);
+            onto_the_plane(image, alpha, h);
         } else {
-            for (std::size_t i = 0; i < t_.size(); ++i) alpha_[i] = p_.c[i] * t_[i];
+            for (std::size_t i = 0; i < t_.size(); ++i) alpha[i] = p_.c[i] * t_[i];
         }
-        const bool feasible = p_.feasible(alpha_, h_);
-        p_.dual_image(alpha_, h_, v_);
+        const bool feasible = p_.feasible(alpha, h);
+        p_.dual_image(alpha, h, v_);
         if (!p_.bias) {
             follow();
-            p_.image(w_, image_);
+            p_.image(w_, image);
         }
-        if (seen_ > 0) between(old_bias);
-        best_.offer(w_, image_, p_.best_bias(image_, bias_));
-        if (feasible) best_.offer_dual(alpha_, v_);
+        if (seen_ > 0) between(old_bias, image, h);
+        best_.offer(w_, image, p_.best_bias(image, bias_));
+        if (feasible) best_.offer_dual(alpha, v_);
         if (p_.bias) {
             follow();
-            slopes_of(alpha_.data(), p_.c.data(), p_.loss.low, p_.loss.high, t_.data(), t_.size());
+            slopes_of(alpha.data(), p_.c.data(), p_.loss.low, p_.loss.high, t_.data(), t_.size());
         }
         best_.fit.products += 2;
         seen_ = done_, seen_bias_ = bias_;
@@ -139,23 +137,24 @@ class Sweeping {
     }
 
     // See `Examples.on_plane`.
-    void onto_the_plane() {
+    void onto_the_plane(std::span<const double> image, std::span<double> alpha, std::span<double> h) {
         if constexpr (std::is_same_v<Loss, Logistic>) {
             for (std::size_t i = 0; i < t_.size(); ++i) {
-                alpha_[i] = p_.c[i] * t_[i];
-                h_[i] = alpha_[i] * (1 - t_[i]);
+                alpha[i] = p_.c[i] * t_[i];
+                h[i] = alpha[i] * (1 - t_[i]);
             }
         } else {
-            RoomVector<double> r = p_.residuals(image_, bias_);
+            RoomVector<double> r = p_.residuals(image, bias_);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] = p_.loss.staying(r[i], t_[i]) + mu_ * t_[i];
             const double step = balance(p_.loss, mu_, r, p_.sign, p_.c, 0.0, 0.0, p_.threads);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] += step * p_.sign[i];
-            bends(p_.loss, mu_, r, p_.c, p_.threads, alpha_, h_);
+            bends(p_.loss, mu_, r, p_.c, p_.threads, alpha, h);
         }
     }
 
-    // The best point on the line from the best one so far: primal points of sweeps are noisy. Overwrites h.
-    void between(double old_bias) {
+    // The best point on the line from the best one so far to that of this image: primal points of sweeps are
+    // noisy. Overwrites d.
+    void between(double old_bias, std::span<const double> its_image, std::span<double> d) {
         std::vector<double> w(w_.size());
         RoomVector<double> r = p_.residuals(best_.image, old_bias);
         double slope = 0, bend = 0;
@@ -164,13 +163,13 @@ class Sweeping {
             slope += best_.w[j] * w[j], bend += w[j] * w[j];
         }
         for (std::size_t i = 0; i < r.size(); ++i)
-            h_[i] = image_[i] - best_.image[i] + (bias_ - old_bias) * p_.sign[i];
-        Line line(p_.loss, 0.0, r, h_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
+            d[i] = its_image[i] - best_.image[i] + (bias_ - old_bias) * p_.sign[i];
+        Line line(p_.loss, 0.0, r, d, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
         const double tau = along(line, line(0)[0], 0.1);
         for (std::size_t j = 0; j < w.size(); ++j) w[j] = best_.w[j] + tau * w[j];
         RoomVector<double>& image = r;
         for (std::size_t i = 0; i < image.size(); ++i)
-            image[i] = best_.image[i] + tau * (image_[i] - best_.image[i]);
+            image[i] = best_.image[i] + tau * (its_image[i] - best_.image[i]);
         best_.offer(w, image, p_.best_bias(image, old_bias + tau * (bias_ - old_bias)));
     }
 
@@ -178,7 +177,7 @@ class Sweeping {
     BestPair<Rows, Loss>& best_;
     const SweepRules rules_;
     const double tol_, mu_;
-    RoomVector<double> t_, image_, alpha_, h_, scale_;
+    RoomVector<double> t_, scale_;
     std::vector<double> w_, v_;
     SweptRows rows_;
     const BiasPace<Rows, Loss> pace_;
@@ -193,8 +192,8 @@ void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& be
                        double wide, double iterations, double tol, double budget) {
     constexpr bool logistic = std::is_same_v<Loss, Logistic>;
     const std::size_t n = p.y.size();
-    RoomVector<double> image(best.image.begin(), best.image.end(), p.room), alpha(n, p.room), h(n, p.room),
-        center(logistic ? 0 : n, p.room);
+    RoomVector<double> alpha(n, p.room), h(n, p.room), center(logistic ? 0 : n, p.room);
+    const std::span<double> image = best.image;  // that of the best w is not asked for any more
     std::vector<double> w(best.w.begin(), best.w.end()), v(w.size());
     const bool at_rest = p.bias && best.fit.dual == 0;
     const double size = (at_rest ? wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
@@ -223,13 +222,15 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
                    const NewtonRules& newton, double wide, double iterations, double tol, double budget,
                    std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
-    RoomVector<double> norm2(p.y.size(), p.room);
-    squares(p.X, norm2, p.threads);
-    const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
-    if (!std::isfinite(size)) return best.fit;  // data whose squares overflow
     bool newton_now = true;
-    if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
-        newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
+    {
+        RoomVector<double> norm2(p.y.size(), p.room);
+        squares(p.X, norm2, p.threads);
+        const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
+        if (!std::isfinite(size)) return best.fit;  // data whose squares overflow
+        if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
+            newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
+    }
     if (newton_now) newton_to_the_end(p, best, newton, wide, iterations, tol, budget);
     return best.fit;
 }
