@@ -265,3 +265,17 @@ def test_rows_left_out_of_other_data_are_seen():
         for seed in range(3):
             _core.dense_sweeps(X, *SHAPES["hinge"], ones, -ones, -ones, ones, 0.0, 1, 0.0, seed, t, w, 0.0, swept)
         np.testing.assert_allclose(w, ones)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("bordered", [False, True])
+def test_examples_without_curvature_are_left_out_of_large_systems_too(bordered, threads):
+    """They are picked block by block, and here there are three blocks."""
+    rng = np.random.default_rng(5)
+    X, h = rng.standard_normal((10_000, 6)), rng.random(10_000)
+    h[rng.random(10_000) < 0.6] = 0.0
+    g = rng.standard_normal(6 + bordered)
+    Z = np.c_[X, np.ones(10_000)] if bordered else X
+    ridge = np.r_[np.full(6, 0.3), np.zeros(int(bordered))]
+    expected = np.linalg.solve(Z.T @ (h[:, None] * Z) + np.diag(ridge), g)
+    np.testing.assert_allclose(_core.dense_cholesky(X, h, bordered, 0.3, g, threads), expected, rtol=1e-10)
