@@ -26,7 +26,7 @@ extern template void bind_newton_rows<float>(nanobind::module_& m);
 extern template void bind_newton_rows<double>(nanobind::module_& m);
 
 inline void bind_newton(nanobind::module_& m) {
-    nanobind::class_<SweptRows>(m, "SweptRows").def(nanobind::init<>());
+    nanobind::class_<SweptRows>(m, "SweptRows").def(nanobind::init<bool>(), nanobind::arg("eager") = false);
     bind_newton_rows<float>(m);
     bind_newton_rows<double>(m);
     using namespace nanobind::literals;

@@ -128,10 +128,13 @@ void csr_dot(const Csr<V, I, P>& X, std::span<const double> w, std::span<double>
 template <class V, class I, class P>
 void csr_row_norms(const Csr<V, I, P>& X, std::span<double> out, int threads) {
     const V* data = X.data.data();
+    const auto square = [=](std::size_t k) { return static_cast<double>(data[k]) * data[k]; };
     for_rows(X, out, threads, [=](std::size_t k, std::size_t end) {
-        double sum = 0;
-        for (; k < end; ++k) sum += static_cast<double>(data[k]) * static_cast<double>(data[k]);
-        return std::sqrt(sum);
+        double a = 0, b = 0, c = 0, d = 0;
+        for (; k + 4 <= end; k += 4)
+            a += square(k), b += square(k + 1), c += square(k + 2), d += square(k + 3);
+        for (; k < end; ++k) a += square(k);
+        return std::sqrt((a + b) + (c + d));
     });
 }
 

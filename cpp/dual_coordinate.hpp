@@ -111,10 +111,14 @@ struct CoordinateProblem {
 };
 
 // The rows that are not left out, and what made the others be; empty at the beginning, and once all are to be
-// seen again. It goes from one call to the next.
+// seen again. It goes from one call to the next. Eager sweeps also end where what the last one gained
+// promises enough: each excess is that before the steps, so w is better than it says.
 struct SweptRows {
     static constexpr std::uint32_t kLeft = 0x80000000u;
 
+    explicit SweptRows(bool eager = false) : eager(eager) {}
+
+    bool eager;                                              // until the first look
     std::size_t of = 0;                                      // so many
     std::vector<std::uint32_t> active;                       // some of them marked as left out
     std::size_t left_out = 0;                                // how many are
@@ -124,6 +128,7 @@ struct SweptRows {
     std::size_t seen() const { return active.size() - left_out; }
     bool known(std::size_t rows) const { return of == rows && seen() > 0; }
     void forget() {
+        eager = false;
         active.clear();
         left_out = 0;
         limit = whole = std::numeric_limits<double>::infinity();
@@ -175,8 +180,10 @@ class CoordinateAscent {
             const double excess = sweep();
             done = {excess, done.count + 1};
             if (all) {
+                const bool forecast = rows_.eager && rows_.whole < kInfinity;
+                const double next = forecast ? excess * std::sqrt(excess / rows_.whole) : excess;
                 rows_.whole = excess;
-                if (excess <= enough) break;
+                if (std::min(excess, next) <= enough) break;
             } else if (excess <= std::max(0.05 * rows_.whole, enough)) {  // solved among those left
                 see_all();
             }

@@ -4,6 +4,9 @@
 // Arrays are taken as they are (contiguous, the exact type, read-only is fine) or refused with a TypeError;
 // lengths are checked here, and the kernels run without the GIL.
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -23,6 +26,7 @@
 #include "dense.hpp"
 #include "error.hpp"
 #include "hinge.hpp"
+#include "labels.hpp"
 #include "smoothed_hinge.hpp"
 #include "svmlight.hpp"
 
@@ -159,9 +163,18 @@ void bind_finite(nb::module_& m) {
         "values"_a.noconvert(), "threads"_a);
 }
 
+template <class T>
+void bind_labels(nb::module_& m) {
+    m.def("two_labels", [](const Array<T>& y) { return two_labels(view(y)); }, "y"_a.noconvert());
+}
+
 void bind_vectors(nb::module_& m) {
     bind_finite<float>(m);
     bind_finite<double>(m);
+    bind_labels<double>(m);
+    bind_labels<float>(m);
+    bind_labels<std::int64_t>(m);
+    bind_labels<std::int32_t>(m);
     m.def(
         "dot",
         [](const Vector& a, const Vector& b) {

@@ -179,7 +179,7 @@ class Sweeping {
     const double tol_, mu_;
     RoomVector<double> t_, scale_;
     std::vector<double> w_, v_;
-    SweptRows rows_;
+    SweptRows rows_{true};
     const BiasPace<Rows, Loss> pace_;
     CoordinateProblem problem_;
     double bias_, seen_bias_ = 0;

@@ -26,7 +26,7 @@ from minorant.errors import InputError, unknown_option
 from minorant.losses import EpsilonInsensitive, Hinge, Logistic, Quantile, SmoothHinge, Squared, SquaredHinge
 from minorant.losses.base import normalized_weights
 from minorant.machine import announce_pure_kernels, check_memory
-from minorant.operators import as_linear_map
+from minorant.operators import as_linear_map, check_finite
 from minorant.path import better_start
 from minorant.problem import Problem
 from minorant.regularizers import L1, L2, ElasticNet, ElasticNetBall
@@ -184,14 +184,9 @@ class LinearFit:
     traces: tuple[tuple[Progress, ...], ...] = field(repr=False)
 
     @property
-    def alpha(self) -> Vector:
-        """The dual points, one row for each row of `coef`."""
-        return np.array([c.alpha for c in self.certificates])
-
-    @property
-    def n_iter(self) -> NDArray[np.int64]:
+    def n_iter(self) -> tuple[int, ...]:
         """The iterations of each row."""
-        return np.array([len(t) for t in self.traces], dtype=np.int64)
+        return tuple(len(t) for t in self.traces)
 
 
 @dataclass(frozen=True)
@@ -230,7 +225,7 @@ def fit_classifier(
     run = run or Run()
     A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads, classes)
     objective = Objective(loss, penalty, lam, l1_ratio, fit_intercept)
-    positives = classes[1:] if classes.size == 2 else classes
+    positives = (classes[1],) if classes.size == 2 else classes
     return _fit(A, labels, positives, classes, objective, weight, start, run, dtype_of(X))
 
 
@@ -261,7 +256,7 @@ def inverse_strength(C: float, total_weight: float) -> float:
 
 def _data(X: Any, y: ArrayLike, threads: int) -> tuple[LinearMap, NDArray[Any]]:
     announce_pure_kernels()
-    A, labels = as_linear_map(X, threads), np.asarray(y)
+    A, labels = as_linear_map(X, threads, finite=False), np.asarray(y)
     if labels.shape != (A.shape[0],):
         raise InputError(f"X has {A.shape[0]} rows, but y has shape {labels.shape}")
     if labels.size == 0:
@@ -278,7 +273,7 @@ def labeled(
     threads: int,
     classes: NDArray[Any] | None = None,
 ) -> tuple[LinearMap, NDArray[Any], NDArray[Any], Vector | None, float]:
-    """The data, labels, classes and weights of a classifier, and λ."""
+    """The data (`check_finite` is left to do), labels, classes and weights of a classifier, and λ."""
     if not 0 < C < inf:
         raise InputError(f"C must be a finite number > 0; got {C}")
     A, labels = _data(X, y, threads)
@@ -290,6 +285,13 @@ def labeled(
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     lam = inverse_strength(C, float(A.shape[0] if weight is None else weight.sum()))
     return A, labels, classes, weight, lam
+
+
+def signs(labels: NDArray[Any], positive: Any, classes: NDArray[Any]) -> Vector:
+    """1 for the positive class, -1 for every other one: the labels as they are, where they say that."""
+    if labels.dtype == np.float64 and labels.flags.c_contiguous and classes.tolist() == [-1.0, 1.0]:
+        return labels
+    return np.where(labels == positive, 1.0, -1.0)
 
 
 def dtype_of(X: Any) -> type:
@@ -314,13 +316,14 @@ def _fit(
     certificates: list[LinearCertificate] = []
     traces: list[tuple[Progress, ...]] = []
     c = None if weight is None else normalized_weights(weight, A.shape[0])
-    signs = labels.dtype == np.float64 and labels.flags.c_contiguous and classes.tolist() == [-1.0, 1.0]
     for row, positive in enumerate(positives):
-        y = labels if positive is None or signs else np.where(labels == positive, 1.0, -1.0)
+        y = labels if positive is None else signs(labels, positive, classes)
         result, warm = None, None
         if positive is not None and start is None and dtype is np.float64:
             result = _at_once(A, y, c, objective, row, run)
         if result is None or result.certificate.status is not Status.CERTIFIED:
+            if row == 0:  # the call certifies nothing where a value is not
+                check_finite(A)
             problem = objective.problem(A, y, weight, run.threads)
             left = None if run.max_time is None else max(run.max_time - (perf_counter() - began), 1e-9)
             if start is not None:

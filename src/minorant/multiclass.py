@@ -26,6 +26,7 @@ from minorant.linear import Objective, Run, confirmed, data_of, dtype_of, labele
 from minorant.losses import CrammerSinger, MultinomialLogistic
 from minorant.losses.base import normalized_weights
 from minorant.machine import check_memory
+from minorant.operators import check_finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,9 +108,9 @@ class JointFit:
     traces: tuple[tuple[Progress, ...]] = field(repr=False)
 
     @property
-    def n_iter(self) -> NDArray[np.int64]:
-        """The iterations, as an array of one number."""
-        return np.array([len(self.traces[0])], dtype=np.int64)
+    def n_iter(self) -> tuple[int, ...]:
+        """The iterations, a single number."""
+        return (len(self.traces[0]),)
 
 
 def fit_joint(
@@ -132,6 +133,7 @@ def fit_joint(
     """
     run = run or Run()
     A, labels, classes, weight, lam = labeled(X, y, C, sample_weight, run.threads)
+    check_finite(A)
     n, p, k = *A.shape, classes.size
     check_memory(n * k, p * k)
     objective = JointObjective(loss, penalty, lam, l1_ratio, fit_intercept)

@@ -138,9 +138,9 @@ class MeasureFit:
     traces: tuple[tuple[Progress, ...], ...] = field(repr=False)
 
     @property
-    def n_iter(self) -> NDArray[np.int64]:
+    def n_iter(self) -> tuple[int, ...]:
         """The iterations of each row."""
-        return np.array([len(t) for t in self.traces], dtype=np.int64)
+        return tuple(len(t) for t in self.traces)
 
 
 def fit_measure(

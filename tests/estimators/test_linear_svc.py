@@ -233,6 +233,30 @@ def test_bad_input_is_an_input_error(X, y, weight, message):
         LinearSVC().fit(X, y, sample_weight=weight)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(60, 3), (400, 120), (30, 200)])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_value_that_is_not_finite_is_found_on_every_way(kind, shape, dtype, bad):
+    """The fit itself finds it: in sweeps, in Newton's method, with few rows, in float32, where its weight is 0."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal(shape).astype(dtype)
+    y = np.where(X[:, 0] + rng.standard_normal(shape[0]) > 0, 1.0, -1.0)
+    weight = np.ones(shape[0])
+    weight[0] = 0.0
+    good = LinearSVC(warm_start=True).fit(kind(X), y)
+    for row in (0, shape[0] - 1):
+        spoiled = X.copy()
+        spoiled[row, -1] = bad
+        spoiled = kind(spoiled)
+        for model in (LinearSVC(1e-4), LinearSVC(100.0, loss="squared_hinge"), LinearSVC(penalty="l1"), good):
+            for labels in (y, np.where(y > 0, "a", "b"), np.arange(shape[0]) % 3):
+                with pytest.raises(InputError, match=r"NaN|infinit"):
+                    model.fit(spoiled, labels, sample_weight=weight)
+                with pytest.raises(InputError, match=r"NaN|infinit"):
+                    model.fit(spoiled, labels)
+
+
 def test_a_column_index_out_of_range_is_an_error_not_a_crash():
     X = sp.csr_matrix(np.eye(4))
     X.indices[2] = 10**6

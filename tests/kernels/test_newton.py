@@ -258,6 +258,26 @@ def test_rows_that_are_held_are_left_out_of_later_calls_until_all_are_seen_again
     assert t[0] > 0.0
 
 
+def test_eager_sweeps_end_where_the_next_one_promises_enough():
+    """The excess of a sweep is that before its steps: one more would find less, by the root of the last factor."""
+    rng = np.random.default_rng(4)
+    n = 60
+    X = rng.standard_normal((n, 40)) / 8
+    ones, sign, norm2 = np.ones(n), rng.choice([-1.0, 1.0], n), np.square(X).sum(axis=1)
+
+    def sweeps(most, enough, swept):
+        point = np.full(n, 0.5), -X.T @ (0.5 * sign), 0.0
+        problem = ones, np.zeros(n), sign, norm2, 0.0
+        return _core.dense_sweeps(X, *SHAPES["logistic"], *problem, most, enough, 3, *point, swept)
+
+    found = [sweeps(most, 0.0, _core.SweptRows())[1] for most in range(1, 8)]
+    for enough in (found[0], found[1], *np.geomspace(found[1], found[6], 20)):
+        _, excess, count = sweeps(7, enough, _core.SweptRows(eager=True))
+        forecasts = [found[0], *(found[k] * min(1.0, np.sqrt(found[k] / found[k - 1])) for k in range(1, 7))]
+        assert count == next((k for k, value in enumerate(forecasts, 1) if value <= enough), 7)
+        assert excess == found[count - 1]
+
+
 def test_rows_left_out_of_other_data_are_seen():
     swept = _core.SweptRows()
     for n in (3, 5, 2):

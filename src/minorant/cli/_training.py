@@ -112,7 +112,7 @@ def to_model(name: str, fit: Fit, tol: float) -> LinearModel | MeasureModel:
         parameters=parameters,
         lam=about.lam,
         fit_intercept=about.fit_intercept,
-        alpha=first.alpha if isinstance(fit, JointFit) else fit.alpha,
+        alpha=first.alpha if isinstance(fit, JointFit) else np.array([c.alpha for c in fit.certificates]),
         weights=first.weights,
     )
 

@@ -19,9 +19,10 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from minorant import kernels
 from minorant.certificate import Status
 from minorant.errors import InputError
-from minorant.linear import Run, fit_classifier
+from minorant.linear import Run, fit_classifier, signs
 from minorant.machine import resolve_threads
 from minorant.multiclass import JointCertificate, fit_joint
 from minorant.schedules import SMOOTHINGS
@@ -131,7 +132,7 @@ class LinearEstimator(BaseEstimator):  # type: ignore[misc]
         one = len(certificates) == 1
         self.certificate_ = certificates[0] if one else certificates
         self.trace_ = fit.traces[0] if one else list(fit.traces)
-        self.n_iter_ = int(fit.n_iter.max())
+        self.n_iter_ = max(fit.n_iter)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -162,10 +163,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
             start = self._start(X.shape, classes)
             fit = fit_classifier(X, y, classes=classes, start=start, **how, **objective)
             dual = np.empty((len(fit.certificates), y.size), dtype=fit.coef.dtype)
-            for row, c in zip(dual, fit.certificates, strict=True):
-                row.fill(-fit.lam)
-                np.copyto(row, fit.lam, where=y == c.positive)
-                np.divide(c.alpha, row, out=row, casting="same_kind")
+            for row, c in enumerate(fit.certificates):
+                np.multiply(c.alpha / fit.lam, signs(y, c.positive, classes), out=dual[row], casting="same_kind")
         self.classes_, self.coef_, self.intercept_ = classes, fit.coef, fit.intercept
         self.dual_coef_ = dual
         if joint and classes.size == 2:  # one row tells two classes apart, as in scikit-learn
@@ -230,14 +229,11 @@ def sample_weights(X: Any, sample_weight: Any) -> NDArray[np.float64]:
 def validated(estimator: Any, X: Any, y: Any = "no_validation", *, finite: bool = True, **options: Any) -> Any:
     """X, or X and y, as scikit-learn validates them: CSR or dense, float32 kept, all else float64.
 
-    Without `finite` the values of X may be left to `as_linear_map`, which asks the same.
+    Without `finite` the values of X may be left to the fit, which asks the same.
     """
     # What scikit-learn would do to find out that they can stay as they are takes as long as a small fit.
-    if _plain(X, y) and (not finite or _finite(X)):
-        estimator.n_features_in_ = X.shape[1]
-        if hasattr(estimator, "feature_names_in_"):  # of an earlier fit
-            del estimator.feature_names_in_
-        return X, y
+    if _plain(X, y) and _finite(y) and (not finite or _finite(X)):
+        return _as_they_are(estimator, X, y)
     options.update(accept_sparse="csr", dtype=(np.float64, np.float32))
     try:
         return validate_data(estimator, X, y, **options)
@@ -246,37 +242,37 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, finite: bool 
 
 
 def _plain(X: Any, y: Any) -> bool:
-    """X is a matrix of float64 or float32, dense or CSR, and y a vector of finite numbers, one for each row."""
+    """X is a matrix of float64 or float32, dense or CSR, and y a vector of numbers, one for each row."""
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"):
         return False
     if type(X) is not np.ndarray and not (sp.issparse(X) and X.format == "csr"):
         return False
-    if X.ndim != 2 or X.shape[0] != y.size or 0 in X.shape or X.dtype.type not in (np.float64, np.float32):
-        return False
-    return y.dtype.kind != "f" or _finite(y)
+    return X.ndim == 2 and X.shape[0] == y.size and 0 not in X.shape and X.dtype.type in (np.float64, np.float32)
+
+
+def _as_they_are(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    estimator.n_features_in_ = X.shape[1]
+    if hasattr(estimator, "feature_names_in_"):  # of an earlier fit
+        del estimator.feature_names_in_
+    return X, y
 
 
 def _finite(values: Any) -> bool:
+    if values.dtype.kind != "f":
+        return True
     with np.errstate(over="ignore", invalid="ignore"):
         return isfinite((values.data if sp.issparse(values) else values).sum())
 
 
 def labeled_data(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
     """X and y of a classifier, validated, and the classes."""
+    if _plain(X, y) and y.dtype.char in "dflqi" and y.flags.c_contiguous and (two := kernels.two_labels(y)):
+        return *_as_they_are(estimator, X, y), np.array(two, dtype=y.dtype)
     X, y = validated(estimator, X, y, finite=False)
-    classes = _distinct(y)
+    classes = np.unique(y)
     if classes.dtype.kind not in "biuf" or not (classes == np.trunc(classes)).all():
         check_classification_targets(y)  # strings and objects are fine, fractions are refused
     return X, y, classes
-
-
-def _distinct(y: NDArray[Any]) -> NDArray[Any]:
-    """The sorted values of y; for two of them, numbers, without sorting all."""
-    if y.dtype.kind in "iuf":
-        ends = np.array([y.min(), y.max()])
-        if ends[0] < ends[1] and ((y == ends[0]) | (y == ends[1])).all():
-            return ends
-    return np.unique(y)
 
 
 def log_progress(verbose: int) -> Callable[[int, Progress], None] | None:

@@ -67,7 +67,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator, ABC):  # type: ignore[mis
 
     def _dual_coef(self, fit: LinearFit) -> NDArray[np.float64]:
         """The dual point with the sign of the residuals y - Xw - b."""
-        return np.asarray(-fit.alpha[0])
+        return -fit.certificates[0].alpha
 
     def _finish(self, X: Any) -> None:
         """Set the attributes that one regressor alone has."""

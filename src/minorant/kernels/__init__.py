@@ -46,6 +46,7 @@ native: bool = _core is not _numpy
 
 dot = _core.dot
 all_finite = _core.all_finite
+two_labels = _core.two_labels
 check_csr = _core.check_csr
 csr_dot = _core.csr_dot
 csr_has_duplicates = _core.csr_has_duplicates

@@ -122,12 +122,19 @@ __all__ = [
     "smoothed_hinge",
     "solve_dense_columns",
     "swapped_pairs",
+    "two_labels",
 ]
 
 
 def all_finite(values: Values, threads: int) -> bool:
     """No value is NaN or infinite."""
     return bool(np.isfinite(values).all())
+
+
+def two_labels(y: Values) -> tuple[float, float] | None:
+    """The smaller and the larger value of y, where there are just two, both of them whole and finite numbers."""
+    found = np.unique(y).tolist()
+    return (found[0], found[1]) if len(found) == 2 and all(abs(v) <= 2**53 and v == int(v) for v in found) else None
 
 
 def check_csr(indices: Indices, indptr: Indices, n_rows: int, n_columns: int) -> None:

@@ -269,7 +269,10 @@ def csr_conjugate_gradients(
 
 
 class SweptRows:
-    """What the core leaves out of its sweeps from one call to the next."""
+    """What the core leaves out of its sweeps from one call to the next, and whether they end at a forecast."""
+
+    def __init__(self, eager: bool = False) -> None:
+        self.eager = eager
 
 
 def _sweeps(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,9 +15,6 @@ from minorant.operators.columns import Columns
 from minorant.operators.csr import Csr
 from minorant.operators.dense import Dense
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 __all__ = [
     "ColumnAccess",
     "Columns",
@@ -29,29 +26,32 @@ __all__ = [
     "Rows",
     "as_linear_map",
     "bound_norm",
+    "check_finite",
     "stored",
 ]
 
 
-def as_linear_map(X: Any, threads: int = 1) -> LinearMap:
-    """The linear map of a matrix: a LinearMap as it is, a SciPy sparse matrix, or what NumPy takes as an array."""
+def as_linear_map(X: Any, threads: int = 1, *, finite: bool = True) -> LinearMap:
+    """The linear map of a matrix: a LinearMap as it is, a SciPy sparse matrix, or what NumPy takes as an array.
+
+    Without `finite`, whoever asks for it has to look for values that are not.
+    """
     if isinstance(X, LinearMap):
         return X
+    A: Csr | Dense
     if issparse(X):
-        sparse = X if X.format == "csr" else X.tocsr()
-        _check_finite(sparse.data, threads)
-        return Csr(sparse, threads)
-    dense = np.asarray(X)
-    if dense.ndim != 2 or dense.dtype.kind not in "fiub":
-        raise InputError(f"expected a matrix of numbers; got shape {dense.shape}, type {dense.dtype}")
-    _check_finite(dense, threads)
-    return Dense(dense, threads)
-
-
-def _check_finite(values: NDArray[Any], threads: int) -> None:
-    if values.dtype in (np.float32, np.float64) and values.flags.forc:
-        finite = kernels.all_finite(values.ravel(order="K"), threads)
+        A = Csr(X if X.format == "csr" else X.tocsr(), threads)
     else:
-        finite = bool(np.isfinite(values).all())
-    if not finite:
+        dense = np.asarray(X)
+        if dense.ndim != 2 or dense.dtype.kind not in "fiub":
+            raise InputError(f"expected a matrix of numbers; got shape {dense.shape}, type {dense.dtype}")
+        A = Dense(dense, threads)
+    if finite:
+        check_finite(A)
+    return A
+
+
+def check_finite(A: LinearMap) -> None:
+    """Refuse data with a value that is NaN or infinite; what another kind of map holds is its own business."""
+    if isinstance(A, RowMatrix) and not kernels.all_finite(A.values, A.threads):
         raise InputError("the data have a value that is NaN or infinite; remove or impute it")

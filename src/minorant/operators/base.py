@@ -76,11 +76,12 @@ class RowMatrix(LinearMap):
     """
 
     threads: int
+    volume: int  # how many values are stored
 
     @property
     @abstractmethod
-    def volume(self) -> int:
-        """Stored values."""
+    def values(self) -> NDArray[Any]:
+        """The stored values, as one vector in some order."""
 
     @abstractmethod
     def part(self, rows: NDArray[Any]) -> RowMatrix:

@@ -34,7 +34,7 @@ class Csr(RowMatrix):
         self.data = np.ascontiguousarray(X.data, dtype=dtype)
         self.indices = np.ascontiguousarray(X.indices)
         self.indptr = np.ascontiguousarray(X.indptr)
-        self.threads = threads
+        self.threads, self.volume = threads, self.data.size
         self._arrays = (self.data, self.indices, self.indptr)
 
     def dot(self, w: Vector) -> Vector:
@@ -63,8 +63,8 @@ class Csr(RowMatrix):
         return Csr(csr_array(self._arrays, shape=self.shape)[rows], self.threads)
 
     @property
-    def volume(self) -> int:
-        return self.data.size
+    def values(self) -> NDArray[Any]:
+        return self.data
 
     def cholesky(self, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:
         return kernels.csr_cholesky(*self._arrays, h, bordered, lam, g, self.threads)

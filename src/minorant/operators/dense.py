@@ -30,12 +30,16 @@ class Dense(RowMatrix):
         self.by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
         self.rows = np.ascontiguousarray(X.T if self.by_columns else X, dtype=dtype)
         self.shape = (X.shape[0], X.shape[1])
-        self.threads = threads
+        self.threads, self.volume = threads, self.rows.size
 
-    @cached_property
+    @property
     def X(self) -> NDArray[Any]:
         """X row by row: a copy where it is stored the other way."""
-        return np.ascontiguousarray(self.rows.T) if self.by_columns else self.rows
+        return self._copy if self.by_columns else self.rows
+
+    @cached_property
+    def _copy(self) -> NDArray[Any]:
+        return np.ascontiguousarray(self.rows.T)
 
     def dot(self, w: Vector) -> Vector:
         return (kernels.dense_tdot if self.by_columns else kernels.dense_dot)(self.rows, w, self.threads)
@@ -63,8 +67,8 @@ class Dense(RowMatrix):
         return Dense(self.rows[:, rows].T if self.by_columns else self.rows[rows], self.threads)
 
     @property
-    def volume(self) -> int:
-        return self.rows.size
+    def values(self) -> NDArray[Any]:
+        return self.rows.ravel()
 
     def cholesky(self, h: Vector, bordered: bool, lam: float, g: Vector) -> Vector:
         return kernels.dense_cholesky(self.X, h, bordered, lam, g, self.threads)

@@ -8,6 +8,7 @@ argmin ⟨s, w⟩ + (t/2) Σ b w² + weight·Ω(w)  =  -s / (t b + weight λ)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +34,7 @@ class L2(Regularizer):
     geometries = (Euclidean, WeightedEuclidean)
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.lam) and self.lam > 0):
+        if not 0 < self.lam < inf:
             raise InputError(f"L2 needs a finite lam > 0; got {self.lam}")
 
     def value(self, x: Vector) -> float:

@@ -71,21 +71,20 @@ SweepRules = tuple[int, int, int, float, float, float, float, float, float, floa
 
 def sweep_rules(e: Outline) -> SweepRules | None:
     """The rule as the core takes it (`SweepRules` of `cpp/whole_fit.hpp`); None where a single call is too long."""
-    a_sweep = _sweep(e)
-    if few_rows(e) and not _tiny(e):
+    tiny = _tiny(e)
+    if few_rows(e) and not tiny:
         return None
-    at_once = _newton(e, 1.0, 1e-3)
+    a_sweep, a_step = _sweep(e), _newton_step(e)
+    at_once = _steps(e, 1.0, 1e-3) * a_step + _OVERHEAD
     curved = 0.3 if at_once <= _SOON * a_sweep else inf
     if _dense(e):
         curved = min(curved, at_once / (_HARD * a_sweep))
-    if _tiny(e) or at_once <= _EASY * a_sweep + _CALLS:
+    if tiny or at_once <= _EASY * a_sweep + _CALLS:
         curved = 0.0
     if curved > 0 and a_sweep > _SHORT:
         return None
-    step, digits = _newton_step(e) / a_sweep, _digits(e)
-    most = int(_BLOCK / a_sweep)
-    looks = (_FIRST, _BLIND, most, _GROWTH, _OVERHEAD / a_sweep, _HOPE, NEAR)
-    return (*looks, _SLOWER, _TRY, _AHEAD, _FEW, step, digits, curved)
+    looks = (_FIRST, _BLIND, int(_BLOCK / a_sweep), _GROWTH, _OVERHEAD / a_sweep, _HOPE, NEAR)
+    return (*looks, _SLOWER, _TRY, _AHEAD, _FEW, a_step / a_sweep, _digits(e), curved)
 
 
 def _tiny(e: Outline) -> bool:
@@ -107,7 +106,7 @@ def dual_coordinates(
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
     bias, enough, last, done, seen, seen_bias = 0.0, _HOPE * tol * best.primal, best.gap, 0, 0, 0.0
-    began, swept = best.relative_gap, kernels.SweptRows()
+    began, swept = best.relative_gap, kernels.SweptRows(eager=True)
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
     while True:
@@ -150,8 +149,11 @@ def _sweep(e: Outline) -> float:
 
 def _newton(e: Outline, gap: float, tol: float) -> float:
     """The same of Newton's method."""
-    steps = 3.0 + _digits(e) * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
-    return steps * _newton_step(e) + _OVERHEAD
+    return _steps(e, gap, tol) * _newton_step(e) + _OVERHEAD
+
+
+def _steps(e: Outline, gap: float, tol: float) -> float:
+    return 3.0 + _digits(e) * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
 
 
 def _digits(e: Outline) -> float:
