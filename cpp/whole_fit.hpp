@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -20,6 +21,7 @@ namespace minorant {
 
 // The constants of `solvers/linear.py`; costs are counted in sweeps.
 struct SweepRules {
+    bool by_products;  // of few rows with each other: neither sweeps nor columns
     int first, blind, most;
     double growth, overhead, hope, near;
     double slower, tried, ahead, few;
@@ -217,11 +219,57 @@ void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& be
     }
 }
 
+// Few rows by their products with each other, X Xᵀ = L Lᵀ: see `solvers/few_rows.py`. Newton's method for the
+// rows of L goes a little beyond tol, since w comes from its dual point; or from its own, if that is not
+// enough.
+template <class Rows, class Loss>
+void newton_on_products(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonRules& rules,
+                        double wide, double iterations, double tol, double budget) {
+    constexpr double kAhead = 0.1;
+    const std::size_t n = p.y.size();
+    RoomVector<std::uint32_t> all(n, p.room);
+    std::iota(all.begin(), all.end(), 0u);
+    std::vector<double> L = row_products(p.X, all, best.w.size());
+    for (std::size_t i = 0; i < n; ++i)
+        if (!std::isfinite(L[i * n + i])) return;  // data that are not, or whose squares overflow
+    factorize(L.data(), n);
+    for (std::size_t i = 0; i < n; ++i) std::fill_n(L.data() + i * n + i + 1, n - i - 1, 0.0);
+    const Dense<double> factor{L, n, n};
+    const DenseRows<double> rows{factor};
+    const Classifier<DenseRows<double>, Loss> small(rows, p.loss, p.y, p.c, p.a, p.lam, p.bias, p.threads,
+                                                    p.room);
+    RoomVector<double> u(n, p.room), alpha(n, p.room), image(n, p.room), space(n, p.room);
+    BestPair<DenseRows<double>, Loss> inner(small, kAhead * tol, u, alpha);
+    newton_to_the_end(small, inner, rules, wide, iterations, kAhead * tol, budget);
+
+    std::vector<double> w(best.w.size());
+    const auto offer = [&] {
+        p.image(w, image);
+        best.offer(w, image, p.best_bias(image, inner.fit.bias));
+        best.fit.products += 2;
+    };
+    p.dual_image(alpha, space, w);
+    best.offer_dual(alpha, w);
+    for (double& value : w) value /= -p.lam;
+    offer();
+    if (best.certified()) return;
+    for (std::size_t i = n; i-- > 0;) {  // L⁻ᵀ u
+        u[i] = L[i * n + i] > 0 ? u[i] / L[i * n + i] : 0.0;
+        for (std::size_t j = 0; j < i; ++j) u[j] -= L[i * n + j] * u[i];
+    }
+    adjoint(p.X, u, w, p.threads);
+    offer();
+}
+
 template <class Rows, class Loss>
 WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, const BiasRules& pacing,
                    const NewtonRules& newton, double wide, double iterations, double tol, double budget,
                    std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
+    if (sweeps.by_products) {
+        newton_on_products(p, best, newton, wide, iterations, tol, budget);
+        return best.fit;
+    }
     bool newton_now = true;
     {
         RoomVector<double> norm2(p.y.size(), p.room);

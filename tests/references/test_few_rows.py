@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minorant import Problem, Status, solve
+from minorant import LinearSVC, Problem, Status, certify, solve
 from minorant.kernels import _numpy, csr_row_products, dense_row_products
 from minorant.losses import EpsilonInsensitive, Hinge, Logistic, Quantile, Squared, SquaredHinge
 from minorant.regularizers import L2
 from minorant.solvers.examples import Examples
 from minorant.solvers.few_rows import few_rows, newton_on_products
+from minorant.solvers.linear import sweep_rules
+
+core = importlib.import_module("minorant.whole_fit")
 
 LOSSES = {
     "hinge": Hinge,
@@ -51,6 +55,36 @@ def test_it_reaches_the_optimum_of_the_columns(name, kind):
         other = solve(problem, tol=1e-8, solver="newton").certificate
         assert found.certificate.dual <= other.primal * (1 + 1e-12) + 1e-15
         assert other.dual <= found.certificate.primal * (1 + 1e-12) + 1e-15
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "repeated rows"])
+@pytest.mark.parametrize("name", ["hinge", "squared hinge", "logistic"])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_a_classifier_takes_one_call_of_the_core(monkeypatch, name, kind, tol):
+    monkeypatch.setattr(core, "sweep_rules", lambda e: (True, *sweep_rules(e)[1:]))  # small ones need no products
+    for seed in range(8):
+        problem = draw(seed, name, kind)
+        e = Examples.of(problem)
+        found = core.whole_fit(e.matrix, problem.loss.y, e.scalar.c if seed % 2 else None, e.scalar, e.lam, tol)
+        assert found.certificate.status is Status.CERTIFIED, (seed, found.certificate)
+        assert found.certificate.n_products <= 4
+        proof = certify(problem, found.w, found.certificate.alpha, tol=tol)
+        assert proof.primal == pytest.approx(found.certificate.primal, rel=1e-9)
+        assert proof.dual == pytest.approx(found.certificate.dual, rel=1e-9)
+        other = solve(problem, tol=1e-9, solver="newton").certificate
+        assert found.certificate.dual <= other.primal * (1 + 1e-12)
+        assert other.dual <= found.certificate.primal * (1 + 1e-12)
+
+
+def test_a_wide_classifier_is_one_for_products():
+    X, y = np.random.default_rng(0).standard_normal((40, 5000)), np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
+    assert sweep_rules(Examples.of(Problem(Hinge(y), X, L2(1e-3))))[0]
+    for C in (1e-3, 1.0):
+        model = LinearSVC(C, tol=1e-7).fit(X, y)
+        assert model.certificate_.n_products <= 4
+        assert model.certificate_.verify(X, y).gap <= 1e-7 * model.certificate_.primal
+        finer = LinearSVC(C, tol=1e-10).fit(X, y).certificate_  # what the call does not reach goes on from there
+        assert finer.status is Status.CERTIFIED
 
 
 def test_the_data_are_read_a_few_times_only():

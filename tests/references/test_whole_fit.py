@@ -137,7 +137,7 @@ def test_too_many_sweeps_are_left_to_the_general_way(monkeypatch):
     X, y = draw((200, 20))
     go(monkeypatch, "sweeps")
     rules = core.sweep_rules
-    monkeypatch.setattr(core, "sweep_rules", lambda e: (*rules(e)[:2], 5, *rules(e)[3:]))
+    monkeypatch.setattr(core, "sweep_rules", lambda e: (*rules(e)[:3], 5, *rules(e)[4:]))
     fit = core.whole_fit(as_linear_map(X), y, None, Hinge(y).scalar, 1.0 / (100.0 * y.size), 1e-8)
     assert fit.certificate.status is Status.OPEN
     model = LinearSVC(C=100.0, tol=1e-8).fit(X, y)

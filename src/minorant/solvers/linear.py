@@ -42,7 +42,7 @@ _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
 _SOON, _EASY = 24.0, 12.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
 _CALLS = 5e5  # what a fit in one call saves
-_SHORT = 4e6  # nanoseconds of a sweep, for a fit in one call
+_SHORT, _PRODUCTS = 4e6, 1e8  # nanoseconds of a sweep, operations for the products of few rows, for a fit in one call
 _HARD = 20.0  # sweeps for each unit of curvature, where data are dense
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
@@ -66,14 +66,13 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
     yield from newton(e, best, tol)
 
 
-SweepRules = tuple[int, int, int, float, float, float, float, float, float, float, float, float, float, float]
+SweepRules = tuple[bool, int, int, int, float, float, float, float, float, float, float, float, float, float, float]
 
 
 def sweep_rules(e: Outline) -> SweepRules | None:
     """The rule as the core takes it (`SweepRules` of `cpp/whole_fit.hpp`); None where a single call is too long."""
     tiny = _tiny(e)
-    if few_rows(e) and not tiny:
-        return None
+    few = few_rows(e) and not tiny
     a_sweep, a_step = _sweep(e), _newton_step(e)
     at_once = _steps(e, 1.0, 1e-3) * a_step + _OVERHEAD
     curved = 0.3 if at_once <= _SOON * a_sweep else inf
@@ -81,10 +80,11 @@ def sweep_rules(e: Outline) -> SweepRules | None:
         curved = min(curved, at_once / (_HARD * a_sweep))
     if tiny or at_once <= _EASY * a_sweep + _CALLS:
         curved = 0.0
-    if curved > 0 and a_sweep > _SHORT:
+    long = e.n * e.matrix.volume > _PRODUCTS if few else curved > 0 and a_sweep > _SHORT
+    if long:
         return None
     looks = (_FIRST, _BLIND, int(_BLOCK / a_sweep), _GROWTH, _OVERHEAD / a_sweep, _HOPE, NEAR)
-    return (*looks, _SLOWER, _TRY, _AHEAD, _FEW, a_step / a_sweep, _digits(e), curved)
+    return (few, *looks, _SLOWER, _TRY, _AHEAD, _FEW, a_step / a_sweep, _digits(e), curved)
 
 
 def _tiny(e: Outline) -> bool:
