@@ -7,7 +7,6 @@
 #include <limits>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "classifier.hpp"
 #include "dense.hpp"
@@ -24,10 +23,11 @@ struct BiasRules {
 template <class Rows, class Loss>
 class BiasPace {
   public:
-    // `size` = Σ c_i ‖x_i‖². Without a bias it is 0 throughout.
+    // `size` = Σ c_i ‖x_i‖². Without a bias it is 0 throughout. `zeros`, one for each column, are
+    // overwritten.
     BiasPace(const Classifier<Rows, Loss>& p, const BiasRules& rules, std::span<const double> norm2,
-             double size, std::size_t columns)
-        : p_(p), rules_(rules), norm2_(norm2), size_(size), mean2_(p.bias ? mean_squared(columns) : 0.0) {}
+             double size, std::span<double> zeros)
+        : p_(p), rules_(rules), norm2_(norm2), size_(size), mean2_(p.bias ? mean_squared(zeros) : 0.0) {}
 
     // Before the first sweep
     double at_rest() const {
@@ -66,19 +66,18 @@ class BiasPace {
     }
 
     // ‖m‖² of the mean of some rows, less what chance adds to it
-    double mean_squared(std::size_t columns) const {
+    double mean_squared(std::span<double> mean) const {
         const std::size_t n = norm2_.size(), some = static_cast<std::size_t>(rules_.some),
                           stride = (n + some - 1) / some;
         double total = 0, chance = 0;
         for (std::size_t i = 0; i < n; i += stride) total += p_.c[i];
         if (total == 0) total = 1;
-        std::vector<double> mean(columns);
         for (std::size_t i = 0; i < n; i += stride) {
             const double share = p_.c[i] / total;
             p_.X.add(i, share, mean.data());
             chance += share * share * norm2_[i];
         }
-        return std::max(row_dot(mean.data(), mean.data(), columns) - chance, 0.0);
+        return std::max(row_dot(mean.data(), mean.data(), mean.size()) - chance, 0.0);
     }
 
     const Classifier<Rows, Loss>& p_;

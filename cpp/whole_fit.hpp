@@ -54,7 +54,7 @@ class Sweeping {
           scale_(t_.size(), p.room),
           w_(best.w.size()),
           v_(w_.size()),
-          pace_(p, pacing, norm2, size, w_.size()),
+          pace_(p, pacing, norm2, size, v_),
           problem_{scale_, p.offset, p.sign, norm2, pace_.at_rest()},
           bias_(best.fit.bias),
           began_(best.relative_gap()) {

@@ -31,7 +31,9 @@ def parser():
     p.add_argument("--optima", help="file of the optima; default: in the scratch folder")
     p.add_argument("--out", type=Path, help="where the results go; default: benchmarks/results, quick: scratch")
     p.add_argument("--quick", action="store_true", help="few sets, one strength: to see that all works")
-    p.add_argument("--budget", type=float, help="minutes; the order is random, and always the same")
+    p.add_argument(
+        "--budget", type=float, help="minutes; the order is random, always the same, with all problems in it"
+    )
     p.add_argument("--sets", help="names, with commas")
     p.add_argument("--families", help="names, with commas")
     p.add_argument("--peers", help="names of adapters, with commas")

@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import time
+from collections import Counter
 from pathlib import Path
 
 from .adapters import ADAPTERS
@@ -27,9 +28,20 @@ def cells(names, families, quick=False):
                     yield Cell(name, family, strength, bias)
 
 
-def shuffled(cell):
-    """A key that orders the cells at random, and always alike: what a budget leaves undone is left out by chance."""
-    return hashlib.sha256(cell.key.encode()).digest()
+def shuffled(found):
+    """The cells in an order that is random, and always the same: what a budget leaves undone is left out by chance.
+
+    Every problem, strength and bias comes once before any of them comes again, so that each has its share of a part.
+    """
+    found = sorted(found, key=lambda cell: hashlib.sha256(cell.key.encode()).digest())
+    turn = Counter()
+
+    def next_turn(cell):
+        kind = cell.family, cell.strength, cell.bias
+        turn[kind] += 1
+        return turn[kind]
+
+    return sorted(found, key=next_turn)
 
 
 class Campaign:
@@ -68,7 +80,7 @@ class Campaign:
         names = [name for name in wanted if self.store.available(name)]
         if len(names) < len(wanted):
             print("sets without data: " + ", ".join(name for name in wanted if name not in names), flush=True)
-        return sorted(cells(names, families, options.quick), key=shuffled)
+        return shuffled(cells(names, families, options.quick))
 
     def done(self):
         return {Cell(**record["cell"]).key for record in self.records()}
