@@ -22,6 +22,7 @@ def parser():
         "memory": "peak memory of a fit, beyond the data",
         "bias": "what a free bias costs",
         "latency": "a fit of 200 rows and 20 columns",
+        "floor": "passes over the data against the speed of the memory",
     }
     p.add_argument(
         "command", nargs="?", default="run", choices=commands, help="; ".join(f"{k}: {v}" for k, v in commands.items())

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from . import problems
 from .campaign import machine, summary
+from .floor import floor
 from .problems import Cell
 from .race import OURS, TARGETS, Race, Rules
 from .sets import SETS, stored
@@ -196,7 +197,14 @@ def latency(campaign, options):
     yield "```"
 
 
-FIGURES = {"growth": growth, "threads": threads, "memory": memory, "bias": bias, "latency": latency}
+FIGURES = {
+    "growth": growth,
+    "threads": threads,
+    "memory": memory,
+    "bias": bias,
+    "latency": latency,
+    "floor": floor,
+}
 
 
 def wanted(campaign, options, name):

@@ -49,7 +49,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator, ABC):  # type: ignore[mis
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-        X, y = validated(self, X, y, y_numeric=True)
+        X, y = validated(self, X, y, finite=False, y_numeric=True)
         weight = None if sample_weight is None else sample_weights(X, sample_weight)
         fit = fit_regressor(
             X,
