@@ -245,11 +245,11 @@ inline double near_balance(const Piecewise& loss, double mu) {
     return (mu > 0 ? 0.1 : 0.01) * reach(loss, mu);
 }
 
-// A Newton step of `last` or less is the last one.
+// A Newton step of `last` or less is the last one. `pull` is what else there is to the sum.
 template <class Loss>
 double balance(const Loss& loss, double mu, std::span<const double> r, std::span<const double> s,
-               std::span<const double> c, double guess, double last, int threads) {
-    Line line(loss, mu, r, s, c, 0.0, 0.0, threads);
+               std::span<const double> c, double guess, double last, int threads, double pull = 0) {
+    Line line(loss, mu, r, s, c, pull, 0.0, threads);
     const double sure = std::is_same_v<Loss, Logistic> ? 1e-7 : 0.0;  // its square is rounding
     return rising_root(line, guess, balanced(loss), std::max(last, sure));
 }

@@ -13,12 +13,15 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "csr.hpp"
 #include "curvature.hpp"
 #include "dense.hpp"
+#include "near_rows.hpp"
 #include "newton_passes.hpp"
+#include "newton_rows.hpp"
 #include "newton_system.hpp"
 #include "room.hpp"
 
@@ -29,6 +32,8 @@ struct NewtonProblem {
     double lam;
     bool bias;
     int threads;
+    bool part = false;  // of a larger problem, whose other examples are held at their slopes:
+    double pull = 0;    // their Σ s_i α_i
 };
 
 struct NewtonRules {
@@ -51,54 +56,6 @@ struct NewtonSteps {
     int steps, products;
 };
 
-template <class V, class I, class P>
-void product(const CsrRows<V, I, P>& rows, std::span<const double> w, std::span<double> out, int threads) {
-    csr_dot(rows.X, w, out, threads);
-}
-template <class V, class I, class P>
-void adjoint(const CsrRows<V, I, P>& rows, std::span<const double> a, std::span<double> out, int threads) {
-    csr_tdot(rows.X, a, out, threads);
-}
-template <class V>
-void product(const DenseRows<V>& rows, std::span<const double> w, std::span<double> out, int threads) {
-    dense_dot(rows.X, w, out, threads);
-}
-template <class V>
-void adjoint(const DenseRows<V>& rows, std::span<const double> a, std::span<double> out, int threads) {
-    dense_tdot(rows.X, a, out, threads);
-}
-
-template <class V, class I, class P>
-void add_squares(const CsrRows<V, I, P>& rows, std::size_t i, double h, double* out) {
-    const auto& X = rows.X;
-    for (std::size_t k = X.begin(i); k < X.end(i); ++k) {
-        const double x = X.data[k];
-        out[X.indices[k]] += h * (x * x);
-    }
-}
-template <class V>
-void add_squares(const DenseRows<V>& rows, std::size_t i, double h, double* out) {
-    add_squared(rows.X.row(i), h, out, rows.X.columns);
-}
-
-// What an operation of a Cholesky step costs, in tiles or not, to one of conjugate gradients.
-template <class V, class I, class P>
-constexpr double product_cost(const CsrRows<V, I, P>&) {
-    return 1.0;
-}
-template <class V>
-constexpr double product_cost(const DenseRows<V>&) {
-    return 0.3;
-}
-
-// A Cholesky step for that many examples in operations; infinite where the matrix would be too large.
-template <class Rows>
-double direct_cost(const Rows& X, double band, double row, double columns) {
-    const double size = std::min(columns, band);
-    if (size > 4000) return std::numeric_limits<double>::infinity();
-    return product_cost(X) * (band * row * std::min(row + 1, size) + size * size * size / 6);
-}
-
 template <class Rows, class Loss>
 class Newton {
   public:
@@ -111,6 +68,7 @@ class Newton {
           at_(at),
           n_(at.image.size()),
           size_(at.w.size() + (p.bias ? 1 : 0)),
+          room_(room),
           r_(room),
           direction_(n_, room),
           gradient_(size_),
@@ -126,13 +84,14 @@ class Newton {
         double gap = excess_gap();
         do {
             if (at_.mu > 0 && first_ <= rules_.settled * second_) recenter();
-            const double tau = step();
+            const double tau = step(gap, tol * primal, budget);
             short_ = tau < rules_.short_step ? short_ + 1 : 0;
             if (!at_.center.empty() && short_ == rules_.patience) soften();
             look(tau);
             gap = excess_gap();
             // J may have fallen by much since the bound was found
-            if (gap <= tol * primal && gap > kSurely * tol * primal) primal = std::min(primal, value());
+            if (!p_.part && gap <= tol * primal && gap > kSurely * tol * primal)
+                primal = std::min(primal, value());
         } while (gap > tol * primal && spent_ < budget && steps_ < last);
         into_the_plane();
         refresh();
@@ -141,6 +100,14 @@ class Newton {
 
   private:
     static constexpr double kSurely = 0.02;
+    static constexpr std::size_t kMany = 1000;  // examples, for which it is worth to see whether
+    static constexpr double kFew = 6;           // times as many are not near a corner,
+    static constexpr double kFar = 4;       // so many times as far from it as the last step would move them,
+    static constexpr double kDigit = 10;    // with so much of the gap to go
+    static constexpr double kAhead = 0.5;   // of which, as far as those near one tell, that much is left,
+    static constexpr double kReach = 0.01;  // or of all
+    static constexpr double kWhole = 0.9;   // a shorter step shows that others had been near one,
+    static constexpr int kWait = 3;         // and is followed by some that see all
 
     // A w anew: on the way its place is that of r, to which many small changes have left their rounding.
     void refresh() {
@@ -184,14 +151,14 @@ class Newton {
         known_ = false;
         second_ = excess;
         if (!p_.bias) return;
-        off_ = off, total_ = total;
+        off_ = off + p_.pull, total_ = total;
         tilt_ = off_ == 0 ? 0.0 : off_ / total_;
     }
 
     // The same at the best bias, or one so near that the last Newton step was at most this long.
     void balanced_look(double guess, double last) {
         shift(-at_.bias);
-        at_.bias = balance(loss_, at_.mu, shifted(), p_.sign, p_.c, guess, last, p_.threads);
+        at_.bias = balance(loss_, at_.mu, shifted(), p_.sign, p_.c, guess, last, p_.threads, p_.pull);
         shift(at_.bias);
         slopes(0);
         if (!std::isfinite(tilt_)) tilt_ = 0;
@@ -214,7 +181,7 @@ class Newton {
             project_back();
             off = lean()[0];
         }
-        const double rounding = total_ > 0 ? off / total_ : 0.0;
+        const double rounding = total_ > 0 ? (off + p_.pull) / total_ : 0.0;
         parallel_ranges(n_, p_.threads, 4.0 * static_cast<double>(n_), [&](std::size_t i, std::size_t end) {
             for (; i < end; ++i) at_.alpha[i] = direction_[i] - rounding * at_.h[i] * p_.sign[i];
         });
@@ -270,35 +237,109 @@ class Newton {
     }
 
     // Returns how far it went along the direction; `look` will go there.
-    double step() {
-        const std::size_t columns = at_.w.size();
+    double step(double gap, double goal, double budget) {
         std::vector<double> d(size_);
-        for (std::size_t j = 0; j < columns; ++j) d[j] = -gradient_[j];
-        solve(d);
-        const double lift = p_.bias ? d.back() - tilt_ : 0.0;
-        const std::span<const double> move(d.data(), columns);
-        product(X_, move, direction_, p_.threads);
-        const double leaning = turn(p_.sign.data(), at_.h.data(), lift, direction_.data(), n_, p_.threads);
-        double slope = 0, bend = 0, start = tilt_ * leaning;  // the last of all of J
-        for (std::size_t j = 0; j < columns; ++j) {
-            slope += at_.w[j] * d[j], bend += d[j] * d[j];
-            start += gradient_[j] * d[j];
+        if (const auto rows = near(gap, goal); !rows.empty()) {
+            const double mu = at_.mu;
+            solve_near(rows, std::max(kAhead * goal, kReach * gap), budget - spent_, d);
+            const double tau = go(d, p_.bias ? d.back() : 0.0, NAN);
+            if (tau > kWhole) return tau;
+            at_.mu = mu;  // others had been near a corner
+            wait_ = kWait;
+            return tau;
         }
-        Line line(loss_, at_.mu, shifted(), direction_, p_.c, p_.lam * slope, p_.lam * bend, p_.threads,
-                  {at_.alpha, at_.h});
-        const double tau = along(line, start, 0.05);
+        double start = 0;
+        for (std::size_t j = 0; j < at_.w.size(); ++j) d[j] = -gradient_[j];
+        solve(d);
+        for (std::size_t j = 0; j < at_.w.size(); ++j) start += gradient_[j] * d[j];
+        return go(d, p_.bias ? d.back() - tilt_ : 0.0, start);
+    }
+
+    // Along d, and by so much of the bias; `start` is the slope of J there from the leaning point on, if
+    // known.
+    double go(std::span<const double> d, double lift, double start) {
+        const std::span<const double> move = d.first(at_.w.size());
+        product(X_, move, direction_, p_.threads);
+        const auto [leaning, square] =
+            turn(p_.sign.data(), at_.h.data(), lift, direction_.data(), n_, p_.threads);
+        const double slope = row_dot(at_.w.data(), move.data(), move.size()),
+                     bend = row_dot(move.data(), move.data(), move.size());
+        Line line(loss_, at_.mu, shifted(), direction_, p_.c, p_.lam * slope + p_.pull * lift, p_.lam * bend,
+                  p_.threads, {at_.alpha, at_.h});
+        const double tau = along(line, std::isnan(start) ? line(0)[0] : start + tilt_ * leaning, 0.05);
         known_ = line.keeps(tau);
-        for (std::size_t j = 0; j < columns; ++j) at_.w[j] += tau * d[j];
+        add_row(move.data(), tau, at_.w.data(), move.size());
         at_.bias += tau * lift;
+        moved_ = std::max(tau, 1.0) * std::sqrt(square / static_cast<double>(n_));
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
         ++products_, ++steps_;
         return tau;
+    }
+
+    // The examples that the next steps may concern, where there are few of them and many steps to be made.
+    std::span<const std::uint32_t> near(double gap, double goal) {
+        if constexpr (std::is_same_v<Loss, Piecewise>) {
+            if (p_.part || n_ < kMany || !(moved_ > 0 && gap > kDigit * goal) || wait_-- > 0) return {};
+            if (static_cast<double>(band_) * kFew > 0.5 * static_cast<double>(n_)) return {};
+            const auto rows = near_corners(loss_, at_.mu, kFar * moved_, shifted(), at_.h, rows_, p_.threads);
+            if (rows.size() * kFew <= n_) return rows;
+        }
+        return {};
+    }
+
+    // The step to where Newton's method leads with those examples alone: see `near_rows.hpp`.
+    void solve_near(std::span<const std::uint32_t> rows, double goal, double budget, std::vector<double>& d) {
+        const std::size_t size = rows.size(), columns = at_.w.size();
+        const CopyOf<Rows> copy(X_, rows);
+        const Rows X = copy.rows();
+        RoomVector<double> c(size, room_), sign(size, room_), offset(size, room_), image(size, room_),
+            alpha(size, room_), h(size, room_), center(at_.center.empty() ? 0 : size, room_);
+        double pull = off_;
+        for (std::size_t k = 0; k < size; ++k) {
+            const std::size_t i = rows[k];
+            c[k] = p_.c[i], sign[k] = p_.sign[i];
+            pull -= p_.bias ? sign[k] * at_.alpha[i] : 0.0;
+            alpha[k] = sign[k] * at_.alpha[i] - tilt_ * at_.h[i];
+        }
+        std::vector<double> g(columns), v(columns), w(columns);
+        adjoint(X, alpha, g, p_.threads);
+        for (std::size_t j = 0; j < columns; ++j) {
+            g[j] = at_.dual_image[j] - g[j];
+            w[j] = at_.w[j] + g[j] / p_.lam;
+            d[j] = -w[j];
+        }
+        product(X, g, offset, p_.threads);
+        product(X, w, image, p_.threads);
+        for (std::size_t k = 0; k < size; ++k) {
+            offset[k] = p_.offset[rows[k]] + sign[k] * offset[k] / p_.lam;
+            image[k] *= sign[k];
+            if (!center.empty()) center[k] = at_.center[rows[k]];
+        }
+        NewtonPoint at{w, image, alpha, v, h, center, at_.mu, at_.bias, at_.iterations};
+        const NewtonProblem p{c, offset, sign, p_.lam, p_.bias, p_.threads, true, pull};
+        Newton part(X, loss_, p, rules_, at, room_);
+        const NewtonSteps done = part.run(1.0, goal, budget);
+
+        for (std::size_t j = 0; j < columns; ++j) d[j] += w[j];
+        if (p_.bias) d.back() = at.bias - at_.bias;
+        if (!center.empty()) to_center();
+        for (std::size_t k = 0; k < center.size(); ++k) at_.center[rows[k]] = center[k];
+        at_.mu = at.mu, at_.iterations = at.iterations;
+        if (at_.mu > 0) {
+            std::copy(exact().begin(), exact().end(), shifted().begin());
+            add_scaled(at_.center.data(), at_.mu, shifted().data(), n_, p_.threads);
+        }
+        spent_ += part.spent_;
+        steps_ += done.steps;
+        products_ +=
+            static_cast<int>(std::ceil(done.products * X.volume() / static_cast<double>(X_.volume())));
     }
 
     // Overwrites -∇ with the step.
     void solve(std::vector<double>& d) {
         const auto rows = support(at_.h, rows_, p_.threads);
         const double band = static_cast<double>(rows.size());
+        band_ = rows.size();
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
         const double direct = direct_cost(X_, band, volume / n, columns);
@@ -336,14 +377,17 @@ class Newton {
     const NewtonRules rules_;
     NewtonPoint& at_;
     const std::size_t n_, size_;
+    Room& room_;
     RoomVector<double> r_, direction_;
     std::vector<double> gradient_;
-    RoomVector<std::uint32_t> rows_;        // with h_i > 0
+    RoomVector<std::uint32_t> rows_;        // with h_i > 0, or near a corner
+    std::size_t band_ = 0;                  // how many there were last
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;
     double off_ = 0, total_ = 0, tilt_ = 0;  // Σ s_i α_i, Σ h_i, and how far the bias is too high for them
     bool known_ = false;                     // α and h, by the search along the line
-    int steps_ = 0, products_ = 0, short_ = 0;
+    double moved_ = 0;                       // by the last step, r in the mean square
+    int steps_ = 0, products_ = 0, short_ = 0, wait_ = 0;
 };
 
 }  // namespace minorant

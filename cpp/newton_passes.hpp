@@ -96,19 +96,20 @@ NewtonSums advance(const Loss& loss, double mu, double tau, bool known, const Ne
     });
 }
 
-// Returns Σ h_i s_i d_i.
-MINORANT_CLONES inline std::array<double, 1> turn_block(const double* sign, const double* h, double lift,
+// Returns Σ h_i s_i d_i and Σ d_i².
+MINORANT_CLONES inline std::array<double, 2> turn_block(const double* sign, const double* h, double lift,
                                                         double* d, std::size_t begin, std::size_t end) {
-    return lane_sums<1>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
+    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double along = d[i] + lift;
         d[i] = sign[i] * along;
-        return std::array<double, 1>{h[i] * along};
+        return std::array<double, 2>{h[i] * along, along * along};
     });
 }
-inline double turn(const double* sign, const double* h, double lift, double* d, std::size_t n, int threads) {
-    return block_sums<1>(n, threads, 6, [=](std::size_t begin, std::size_t end) {
+inline std::array<double, 2> turn(const double* sign, const double* h, double lift, double* d, std::size_t n,
+                                  int threads) {
+    return block_sums<2>(n, threads, 6, [=](std::size_t begin, std::size_t end) {
         return turn_block(sign, h, lift, d, begin, end);
-    })[0];
+    });
 }
 
 // out = x y, entry by entry; it may be the one or the other.

@@ -20,19 +20,19 @@
 
 namespace minorant {
 
-// The examples with h_i > 0, in the place of `rows`, which is as long as h.
-inline std::span<const std::uint32_t> support(std::span<const double> h, std::span<std::uint32_t> rows,
-                                              int threads) {
-    std::vector<std::size_t> counts(block_count(h.size()));
-    parallel_ranges(h.size(), threads, 4.0 * static_cast<double>(h.size()),
-                    [&](std::size_t begin, std::size_t end) {
-                        std::size_t count = 0;
-                        for (std::size_t i = begin; i < end; ++i) {  // no branch: it would be mispredicted
-                            rows[begin + count] = static_cast<std::uint32_t>(i);
-                            count += h[i] > 0;
-                        }
-                        counts[begin / kBlock] = count;
-                    });
+// The examples that are wanted, in the place of `rows`, which is as long as there are examples.
+template <class F>
+std::span<const std::uint32_t> chosen(std::span<std::uint32_t> rows, int threads, F&& wanted) {
+    const std::size_t n = rows.size();
+    std::vector<std::size_t> counts(block_count(n));
+    parallel_ranges(n, threads, 4.0 * static_cast<double>(n), [&](std::size_t begin, std::size_t end) {
+        std::size_t count = 0;
+        for (std::size_t i = begin; i < end; ++i) {  // no branch: it would be mispredicted
+            rows[begin + count] = static_cast<std::uint32_t>(i);
+            count += wanted(i);
+        }
+        counts[begin / kBlock] = count;
+    });
     std::size_t count = 0;
     for (std::size_t block = 0; block < counts.size(); ++block) {
         const auto found = rows.begin() + static_cast<std::ptrdiff_t>(block * kBlock);
@@ -41,6 +41,12 @@ inline std::span<const std::uint32_t> support(std::span<const double> h, std::sp
         count += counts[block];
     }
     return rows.first(count);
+}
+
+// Those with h_i > 0
+inline std::span<const std::uint32_t> support(std::span<const double> h, std::span<std::uint32_t> rows,
+                                              int threads) {
+    return chosen(rows, threads, [=](std::size_t i) { return h[i] > 0; });
 }
 
 template <class V, class I, class P>

@@ -277,9 +277,9 @@ def test_an_unfinished_fit_says_how_far_it_got():
 def test_max_time_holds_for_the_whole_fit():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 60))
-    y = np.argmax(X[:, :3] + rng.standard_normal((3000, 3)), axis=1)  # hard enough for several looks at the clock
-    with pytest.warns(NotCertified, match="max_time"):
-        model = LinearSVC(C=1e4, tol=1e-9, max_time=1e-6).fit(X, y)
+    y = np.argmax(X[:, :3] + rng.standard_normal((3000, 3)), axis=1)
+    with pytest.warns(NotCertified, match="max_time"):  # the default may be done by its first look at the clock
+        model = LinearSVC(C=1e4, tol=1e-9, solver="agm-inf", max_time=1e-6).fit(X, y)
     assert [c.status for c in model.certificate_] == [Status.MAX_TIME] * 3
 
 
