@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dense.hpp"
 #include "lanes.hpp"
 #include "logistic_sums.hpp"
 #include "parallel.hpp"
@@ -200,10 +201,10 @@ class Line {
 };
 
 // A root of f from a guess, up to |f| ≤ enough: Newton's method within a bracket that grows from the guess. A
-// step of `last` or less is believed without looking.
+// step of `last` or less is believed without looking, one of many times `width` is not.
 template <class F>
-double rising_root(F&& f, double tau, double enough, double last = 0) {
-    double low = -INFINITY, high = INFINITY, width = 1;
+double rising_root(F&& f, double tau, double enough, double last = 0, double width = 1) {
+    double low = -INFINITY, high = INFINITY;
     for (int k = 0; k < 200; ++k) {
         const auto [value, rise] = f(tau);
         if (std::abs(value) <= enough) break;
@@ -250,8 +251,14 @@ template <class Loss>
 double balance(const Loss& loss, double mu, std::span<const double> r, std::span<const double> s,
                std::span<const double> c, double guess, double last, int threads, double pull = 0) {
     Line line(loss, mu, r, s, c, pull, 0.0, threads);
-    const double sure = std::is_same_v<Loss, Logistic> ? 1e-7 : 0.0;  // its square is rounding
-    return rising_root(line, guess, balanced(loss), std::max(last, sure));
+    double sure = 1e-7, width = 1;  // of the logistic loss: its square is rounding
+    if constexpr (std::is_same_v<Loss, Piecewise>) {
+        const bool bounded = loss.low > -INFINITY && loss.high < INFINITY;  // else slopes have the size of r
+        const double square = bounded ? 0.0 : row_dot(r.data(), r.data(), r.size());
+        const double size = bounded ? 0.0 : std::sqrt(square / static_cast<double>(r.size()));
+        sure = 1e-15 * size, width = std::max(1.0, size);
+    }
+    return rising_root(line, guess, balanced(loss), std::max(last, sure), width);
 }
 
 }  // namespace minorant

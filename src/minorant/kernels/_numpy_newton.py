@@ -90,12 +90,14 @@ def excess(logistic: bool, shape: Shape, r: Vector, alpha: Vector, c: Vector) ->
     return float(np.sum(c * (value + conjugate - r * t)))
 
 
-def _rising_root(f: Callable[[float], tuple[float, float]], tau: float, enough: float, last: float = 0.0) -> float:
+def _rising_root(
+    f: Callable[[float], tuple[float, float]], tau: float, enough: float, last: float = 0.0, width: float = 1.0
+) -> float:
     """A root of f, which never falls, from a guess: Newton's method within a bracket that grows from there.
 
-    A step of `last` or less is believed without looking.
+    A step of `last` or less is believed without looking, one of many times `width` is not.
     """
-    low, high, width = -np.inf, np.inf, 1.0
+    low, high = -np.inf, np.inf
     for _ in range(200):
         value, rise = f(tau)
         if abs(value) <= enough:
@@ -153,9 +155,11 @@ def balance(
 ) -> float:
     """The bias b with Σ c_i φ_mu'(r_i + s_i b) s_i = 0; a Newton step of `last` or less is the last one."""
     rounding = 1e-13 * max(-shape[2], shape[3]) if logistic or shape[0] == 0.0 else 1e-15
-    return _rising_root(
-        partial(_line, logistic, shape, mu, r, s, c, 0.0, 0.0), guess, rounding, max(last, 1e-7 * logistic)
-    )
+    bounded = np.isfinite(shape[2:]).all()  # else slopes have the size of r
+    size = 0.0 if bounded else float(np.sqrt(np.mean(np.square(r))))
+    sure = 1e-7 if logistic else 1e-15 * size
+    f = partial(_line, logistic, shape, mu, r, s, c, 0.0, 0.0)
+    return _rising_root(f, guess, rounding, max(last, sure), max(1.0, size))
 
 
 def _csr(data: Any, indices: Any, indptr: Any, size: int) -> Any:
