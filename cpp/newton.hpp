@@ -19,6 +19,7 @@
 #include "csr.hpp"
 #include "curvature.hpp"
 #include "dense.hpp"
+#include "kept_gram.hpp"
 #include "near_rows.hpp"
 #include "newton_passes.hpp"
 #include "newton_rows.hpp"
@@ -72,6 +73,7 @@ class Newton {
           r_(room),
           direction_(n_, room),
           gradient_(size_),
+          gram_(X, p.c, p.bias, size_, p.threads, std::is_same_v<Loss, Piecewise>, room),
           rows_(n_, room) {}
 
     // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
@@ -347,7 +349,8 @@ class Newton {
         if (direct <= at_.iterations * iteration) {
             spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;
             if (rows.size() >= size_)
-                return solve_by_columns(X_, at_.h, rows, p_.bias, p_.lam, d, p_.threads);
+                return solve_by_columns(p_.bias, p_.lam, d, p_.threads,
+                                        [&](std::span<double> M) { gram_(at_.h, rows, M); });
             if (products_of_rows_.empty() && n_ < size_ && n_ <= 1000) {
                 std::vector<std::uint32_t> all(n_);
                 std::iota(all.begin(), all.end(), 0u);
@@ -380,6 +383,7 @@ class Newton {
     Room& room_;
     RoomVector<double> r_, direction_;
     std::vector<double> gradient_;
+    KeptGram<Rows> gram_;
     RoomVector<std::uint32_t> rows_;        // with h_i > 0, or near a corner
     std::size_t band_ = 0;                  // how many there were last
     std::vector<double> products_of_rows_;  // where there are few rows

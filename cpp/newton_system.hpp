@@ -168,13 +168,12 @@ void solve_by_examples(const Rows& X, std::span<const double> h, std::span<const
     for (std::size_t j = 0; j < columns; ++j) g[j] /= lam;
 }
 
-// Overwrites g with d.
-template <class Rows>
-void solve_by_columns(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
-                      bool bordered, double lam, std::span<double> g, int threads) {
+// Overwrites g with d; `fill` makes Zᵀ H Z.
+template <class F>
+void solve_by_columns(bool bordered, double lam, std::span<double> g, int threads, F&& fill) {
     const std::size_t size = g.size();
     const auto M = std::make_unique_for_overwrite<double[]>(size * size);
-    gram(X, h, rows, bordered, size, std::span(M.get(), size * size), threads);
+    fill(std::span(M.get(), size * size));
     for (std::size_t j = 0; j + (bordered ? 1 : 0) < size; ++j) M[j * size + j] += lam;
     factorize(M.get(), size, threads);
     substitute(M.get(), g.data(), size);
@@ -187,7 +186,8 @@ void solve_directly(const Rows& X, std::span<const double> h, bool bordered, dou
     std::vector<std::uint32_t> all(h.size());
     const auto rows = support(h, all, threads);
     if (rows.size() < g.size()) return solve_by_examples(X, h, rows, bordered, lam, g);
-    solve_by_columns(X, h, rows, bordered, lam, g, threads);
+    solve_by_columns(bordered, lam, g, threads,
+                     [&](std::span<double> M) { gram(X, h, rows, bordered, g.size(), M, threads); });
 }
 
 template <class V, class I, class P>

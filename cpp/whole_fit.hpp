@@ -197,7 +197,7 @@ void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& be
     RoomVector<double> alpha(n, p.room), h(n, p.room), center(logistic ? 0 : n, p.room);
     const std::span<double> image = best.image;  // that of the best w is not asked for any more
     std::vector<double> w(best.w.begin(), best.w.end()), v(w.size());
-    const bool at_rest = p.bias && best.fit.dual == 0;
+    const bool at_rest = best.fit.dual == 0;
     const double size = (at_rest ? wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
     const double mu = has_corners(p.loss) ? size : 0.0;
     if (mu > 0) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);

@@ -70,3 +70,22 @@ def test_many_steps_at_a_time_end_within_the_target():
             break
     assert best.relative_gap <= 1e-8
     assert problem.A.products > 10 * rounds  # the products of all steps are counted
+
+
+# with corners and a bias, `step_by_step` brings the bias to its best at each look, which the core has but one of
+@pytest.mark.parametrize(
+    ("name", "bias"), [("hinge", False), ("squared hinge", False), ("squared hinge", True), ("tube", False)]
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_same_steps_in_one_call(monkeypatch, name, sparse, bias):
+    """There, sums over the examples with curvature go from one step to the next (`cpp/kept_gram.hpp`)."""
+    rules = module.rules
+    monkeypatch.setattr(module, "_BUDGET", 1e12)
+    monkeypatch.setattr(module, "rules", lambda unit: (*rules(unit)[:-1], STEPS))
+    problem = draw(name, (900, 12), sparse=sparse, bias=bias)
+    best, e = _start(problem, None), Examples.of(problem)
+    w, alpha, mu = points(module.step_by_step(e, best), STEPS)[-1]
+    ((w_fast, alpha_fast, mu_fast),) = points(module.newton(e, best, 0.0), 1)
+    assert mu_fast == pytest.approx(mu, rel=1e-12)
+    np.testing.assert_allclose(w_fast, w, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(alpha_fast, alpha, rtol=1e-6, atol=1e-10)

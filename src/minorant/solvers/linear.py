@@ -74,7 +74,7 @@ def sweep_rules(e: Outline) -> SweepRules | None:
     tiny = _tiny(e)
     few = few_rows(e) and not tiny
     a_sweep, a_step = _sweep(e), _newton_step(e)
-    at_once = _steps(e, 1.0, 1e-3) * a_step + _OVERHEAD
+    at_once = _newton(e, 1.0, 1e-3, at_once=True)
     curved = 0.3 if at_once <= _SOON * a_sweep else inf
     if _dense(e):
         curved = min(curved, at_once / (_HARD * a_sweep))
@@ -93,7 +93,7 @@ def _tiny(e: Outline) -> bool:
 
 def _newton_at_once(e: Examples) -> bool:
     worth = max(_EASY if e.bend < 0.3 else _SOON, _HARD * e.bend * _dense(e))
-    return _newton(e, 1.0, 1e-3) <= worth * _sweep(e)
+    return _newton(e, 1.0, 1e-3, at_once=True) <= worth * _sweep(e)
 
 
 def dual_coordinates(
@@ -147,9 +147,9 @@ def _sweep(e: Outline) -> float:
     return a_value * e.matrix.volume + (a_row + 100.0 * e.scalar.logistic) * e.n
 
 
-def _newton(e: Outline, gap: float, tol: float) -> float:
+def _newton(e: Outline, gap: float, tol: float, *, at_once: bool = False) -> float:
     """The same of Newton's method."""
-    return _steps(e, gap, tol) * _newton_step(e) + _OVERHEAD
+    return _steps(e, gap, tol) * _newton_step(e, at_once=at_once) + _OVERHEAD
 
 
 def _steps(e: Outline, gap: float, tol: float) -> float:
@@ -160,12 +160,14 @@ def _digits(e: Outline) -> float:
     return 1.0 if e.scalar.smooth else 3.0  # corners make digits hard to come by
 
 
-def _newton_step(e: Outline) -> float:
+def _newton_step(e: Outline, *, at_once: bool = False) -> float:
     f = e.scalar
     a_value, a_product = (0.4, 0.17) if _dense(e) else (0.8, 0.45)
     # of conjugate gradients: bends that jump make them slow, unless rows have all columns and so depend on each other
     iterations = (15.0 if f.logistic else 40.0) if _dense(e) else 40.0 if f.logistic else 400.0
-    band = e.n // 4 if e.n > 4 * e.p and not f.smooth else e.n  # few examples are at a corner, unless columns abound
+    # few examples are at a corner, or, after sweeps, get past one in a step, unless columns abound
+    few = e.n > 4 * e.p and not (f.logistic or (at_once and f.smooth))
+    band = e.n // 4 if few else e.n
     system = min(
         a_product * direct_cost(e, band),
         iterations * (2.0 * a_value * e.matrix.volume + 3.0 * e.size),

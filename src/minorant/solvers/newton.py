@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["ITERATIONS", "WIDE", "Outline", "direct_cost", "newton", "rules", "step_by_step"]
 
 _SHRINK = 0.6  # of mu, when the center moves
-WIDE = 1.25  # beside 1, the r of margins at rest: with a bias one class has more, and would be beyond its corner
+WIDE = 1.25  # beside 1, the r of margins at rest: there they would be at their corner, with a bias one class beyond it
 _SETTLED = 3.0  # the center moves once the first part of the gap is at most this much of the second
 _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter than this: mu grows, corners are too sharp
 
@@ -89,7 +89,7 @@ def _smoothing(e: Examples, best: Best) -> tuple[float, Vector | None]:
         return 0.0, None
     if e.scalar.smooth:
         return 0.0, e.t(best.alpha)
-    at_rest = e.scalar.bias and not best.alpha.any()
+    at_rest = not best.alpha.any()
     return (WIDE if at_rest else 1.0) * e.unit * min(1.0, best.relative_gap**0.5), e.t(best.alpha)
 
 
