@@ -54,7 +54,11 @@ class KeptGram {
         for (std::size_t k = 0; k < sum_.size(); ++k) M[k] = scale * sum_[k];
     }
 
+    // What a system costs beside one that begins anew, over some steps.
+    double share(std::size_t rows) const { return constant_ && worth_it(rows) ? kShare : 1.0; }
+
   private:
+    static constexpr double kShare = 0.3;
     static constexpr double kFewer = 0.7;  // of the rows
     static constexpr double kPass = 20;    // operations for each example, to find which have changed
 

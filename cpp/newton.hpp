@@ -344,7 +344,7 @@ class Newton {
         band_ = rows.size();
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
-        const double direct = direct_cost(X_, band, volume / n, columns);
+        const double direct = gram_.share(rows.size()) * direct_cost(X_, band, volume / n, columns);
         const double iteration = 4 * band / n * volume + 10 * columns;
         if (direct <= at_.iterations * iteration) {
             spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;

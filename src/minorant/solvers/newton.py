@@ -51,7 +51,7 @@ _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter th
 ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
 _TILED = 0.3  # the cost of an operation in tiles
 _MANY, _LITTLE = 1000, 0.9  # so many steps that leave so much of the gap: rounding makes them, and more will not help
-_BUDGET = 5e7  # operations between two looks at the certificate: some 30 milliseconds
+_BUDGET = 1e9  # operations between two looks at the certificate: some tenths of a second
 
 
 def newton(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
