@@ -65,7 +65,7 @@ class KeptGram {
     bool worth_it(std::size_t rows) const {
         const double n = static_cast<double>(X_.size()), volume = static_cast<double>(X_.volume());
         const double size = static_cast<double>(size_), each = volume / n * std::min(volume / n + 1, size);
-        return each * static_cast<double>(rows) > kPass * n && 4 * size * size <= volume;
+        return each * static_cast<double>(rows) > kPass * n && 6 * size * size <= volume;
     }
 
     const Rows& X_;
