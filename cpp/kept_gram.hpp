@@ -39,14 +39,19 @@ class KeptGram {
         if (in_.empty()) in_.resize(X_.size());
         const auto gone = chosen(place, threads_, [&](std::size_t i) { return (h[i] == 0) & (in_[i] != 0); });
         const std::size_t kept = count_ - gone.size(), fresh = rows.size() - kept;
-        if (static_cast<double>(gone.size() + fresh) < kFewer * static_cast<double>(rows.size())) {
+        bool anew = static_cast<double>(gone.size() + fresh) >= kFewer * static_cast<double>(rows.size());
+        if (!anew) {
             add(gone, -1);
             for (const std::uint32_t i : gone) in_[i] = 0;
             add(chosen(place, threads_, [&](std::size_t i) { return (h[i] > 0) & (in_[i] == 0); }), 1);
-        } else {
+            anew = cancelled();
+        }
+        if (anew) {
             std::fill(in_.begin(), in_.end(), 0);
             sum_.assign(size_ * size_, 0.0);
+            most_.assign(size_, 0.0);
             add(rows, 1);
+            cancelled();
         }
         for (const std::uint32_t i : rows) in_[i] = 1;
         count_ = rows.size();
@@ -60,12 +65,24 @@ class KeptGram {
   private:
     static constexpr double kShare = 0.3;
     static constexpr double kFewer = 0.7;  // of the rows
+    static constexpr double kLeft = 1e-3;  // of a square
     static constexpr double kPass = 20;    // operations for each example, to find which have changed
 
     bool worth_it(std::size_t rows) const {
         const double n = static_cast<double>(X_.size()), volume = static_cast<double>(X_.volume());
         const double size = static_cast<double>(size_), each = volume / n * std::min(volume / n + 1, size);
         return each * static_cast<double>(rows) > kPass * n && 6 * size * size <= volume;
+    }
+
+    // Rows much longer than those left have been taken away, but not their rounding.
+    bool cancelled() {
+        bool any = false;
+        for (std::size_t j = 0; j < size_; ++j) {
+            const double own = sum_[j * size_ + j];
+            most_[j] = std::max(most_[j], own);
+            any |= own < kLeft * most_[j];
+        }
+        return any;
     }
 
     const Rows& X_;
@@ -75,9 +92,9 @@ class KeptGram {
     const int threads_;
     const bool constant_;
     Room& room_;
-    std::vector<double> sum_;
-    std::vector<std::uint8_t> in_;  // 1 for the examples that are in the sum,
-    std::size_t count_ = 0;         // so many
+    std::vector<double> sum_, most_;  // and the largest its diagonal has been
+    std::vector<std::uint8_t> in_;    // 1 for the examples that are in the sum,
+    std::size_t count_ = 0;           // so many
 };
 
 }  // namespace minorant

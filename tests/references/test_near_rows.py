@@ -81,3 +81,17 @@ def test_float32_is_kept_and_certified():
     assert model.coef_.dtype == np.float32
     assert model.certificate_.relative_gap <= 1e-5
     model.certificate_.verify(X, y)
+
+
+@needs_core
+def test_rows_far_longer_than_the_others_leave_no_rounding_behind():
+    """Their squares are 10¹² times those of the others: what is left when `cpp/kept_gram.hpp` takes them away again."""
+    rng = np.random.default_rng(205)
+    n, p = int(rng.integers(900, 4000)), int(rng.choice([8, 20, 50]))
+    X = rng.standard_normal((n, p))
+    long = rng.integers(0, n, 20)
+    X[long] *= 10.0 ** rng.uniform(2, 7)
+    y = np.where(X @ rng.standard_normal(p) + rng.standard_normal(n) > 0, 1, -1)
+    y[long[:10]] *= -1
+    model = LinearSVC(C=10 ** rng.uniform(-2, 2), fit_intercept=False, tol=1e-6).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-6
