@@ -93,5 +93,5 @@ def test_rows_far_longer_than_the_others_leave_no_rounding_behind():
     X[long] *= 10.0 ** rng.uniform(2, 7)
     y = np.where(X @ rng.standard_normal(p) + rng.standard_normal(n) > 0, 1, -1)
     y[long[:10]] *= -1
-    model = LinearSVC(C=10 ** rng.uniform(-2, 2), fit_intercept=False, tol=1e-6).fit(X, y)
+    model = LinearSVC(C=10 ** rng.uniform(-2, 2), tol=1e-6).fit(X, y)
     assert model.certificate_.relative_gap <= 1e-6
