@@ -5,10 +5,10 @@
 // c_i t_i = 0, which is a column of √rho more, with b in the place of its weight: b = b₀ - rho Σ s_i (c_i/λ)
 // t_i, and b₀ ← b after each sweep.
 //
-// Rows are visited chunk by chunk, the chunks and the rows of each in random order: as good as a whole
-// permutation, and the rows of a chunk are neighbors in memory. Slopes held at a bound by more than what
-// moved the others in the last sweep, in the mean square, are left out until those left are solved, in the
-// sweeps of later calls too.
+// Rows are visited chunk by chunk, the chunks in random order, the few rows of each in that of the memory: as
+// good as a whole permutation, and processors see where the next row is. Slopes held at a bound by more than
+// what moved the others in the last sweep, in the mean square, are left out until those left are solved, in
+// the sweeps of later calls too.
 // Of many sweeps, some at a time are in the same order: a map with a fixed point, whose iterates can be
 // extrapolated (`extrapolation.hpp`).
 #pragma once
@@ -219,19 +219,14 @@ class CoordinateAscent {
 
     // A new order, of those rows that are not left out.
     void mix() {
-        constexpr std::size_t kChunkValues = 2048;
-        height_ = std::max<std::size_t>(16, n_ * kChunkValues / (X_.volume() + n_));
+        constexpr std::size_t kChunkValues = 1024;
+        height_ = std::max<std::size_t>(8, n_ * kChunkValues / (X_.volume() + n_));
         auto& active = rows_.active;
         if (rows_.left_out > 0) std::erase_if(active, [](std::uint32_t i) { return (i & kLeft) != 0; });
         rows_.left_out = 0;
-        const std::size_t size = active.size();
-        order_.resize((size + height_ - 1) / height_);
+        order_.resize((active.size() + height_ - 1) / height_);
         std::iota(order_.begin(), order_.end(), 0u);
         shuffle_(order_.data(), order_.size());
-        for (const std::uint32_t chunk : order_) {
-            const std::size_t begin = chunk * height_, end = std::min(size, begin + height_);
-            shuffle_(active.data() + begin, end - begin);
-        }
     }
 
     double sweep() {

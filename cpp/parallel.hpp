@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "other_core.hpp"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
@@ -87,8 +89,15 @@ class Crew {
     void work(std::size_t size, const std::shared_ptr<Task>& task) {
         try {
             if (!board_) board_ = std::make_shared<Board>();
-            for (; helpers_ + 1 < size; ++helpers_)
-                std::thread([board = board_, seen = board_->number()] { board->serve(seen); }).detach();
+            for (; helpers_ + 1 < size; ++helpers_) {
+                const OtherCore there;
+                std::thread helper([board = board_, seen = board_->number(), there] {
+                    there.arrived();
+                    board->serve(seen);
+                });
+                there.send(helper);
+                helper.detach();
+            }
         } catch (...) {  // no more threads to be had: those that started, and this one, do all of the work
         }
         if (helpers_ > 0) board_->post(task);
@@ -114,10 +123,11 @@ class Crew {
         }
 
       private:
-        static constexpr int kLooks = 2000;
+        static constexpr int kLooks = 2000, kYields = 4000;  // some 50 µs, and some milliseconds
 
         std::shared_ptr<Task> next(std::uint32_t& seen) {
             for (int k = 0; k < kLooks && number_.load() == seen; ++k) pause();
+            for (int k = 0; k < kYields && number_.load() == seen; ++k) std::this_thread::yield();
             number_.wait(seen);
             seen = number_.load();
             const std::lock_guard guard(lock_);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -95,15 +96,31 @@ def test_one_value_that_is_not_finite_is_seen_wherever_it_is(value, bad):
     assert _core.all_finite(values[:0], 2)
 
 
-def test_a_crew_serves_one_pass_after_another():
-    """A fit makes hundreds of passes with the same helpers, from several Python threads at once."""
+@pytest.fixture(scope="module")
+def fit():
+    """The bits of a model fitted by so many threads."""
     rng = np.random.default_rng(4)
     X = rng.standard_normal((60_000, 5))
     y = np.where(X @ rng.standard_normal(5) + rng.standard_normal(60_000) > 0, 1.0, -1.0)
+    return lambda jobs: LinearSVC(C=1.0, tol=1e-6, n_jobs=jobs).fit(X, y).coef_.tobytes()
 
-    def fit(jobs):
-        return LinearSVC(C=1.0, tol=1e-6, n_jobs=jobs).fit(X, y).coef_.tobytes()
 
+def test_a_crew_serves_one_pass_after_another(fit):
+    """A fit makes hundreds of passes with the same helpers, from several Python threads at once."""
     alone = fit(1)
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(fit, [1, 2, 3, 4, 2, 2, 7, 2])) == {alone}
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not say which cores a thread has")
+def test_helpers_leave_the_cores_of_their_maker_as_they_are(fit):
+    """They are sent to other cores than its own, where it has others."""
+    allowed = os.sched_getaffinity(0)
+    alone = fit(1)
+    try:
+        for cores in (allowed, {min(allowed)}):
+            os.sched_setaffinity(0, cores)
+            assert fit(3) == alone
+            assert os.sched_getaffinity(0) == cores
+    finally:
+        os.sched_setaffinity(0, allowed)

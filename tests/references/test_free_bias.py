@@ -62,14 +62,15 @@ def test_every_dual_point_of_newton_certifies_as_it_is(name, steps):
 
 @pytest.mark.parametrize("name", ["hinge", "squared hinge", "logistic"])
 def test_a_bias_takes_hardly_more_sweeps(name):
-    X, y = text()
-    products = {}
-    for bias in (False, True):
-        problem = Problem(LOSSES[name](y, bias=bias), X, L2(1e-4))
-        result = solve(problem, tol=1e-5, solver="dual-coordinates")
-        assert result.certificate.relative_gap <= 1e-5
-        products[bias] = result.certificate.n_products
-    assert products[True] <= 1.4 * products[False], products
+    products = {False: 0, True: 0}  # of some draws: looks come after whole blocks of sweeps
+    for seed in range(4):
+        X, y = text(seed=seed)
+        for bias in (False, True):
+            problem = Problem(LOSSES[name](y, bias=bias), X, L2(1e-4))
+            result = solve(problem, tol=1e-5, solver="dual-coordinates")
+            assert result.certificate.relative_gap <= 1e-5
+            products[bias] += result.certificate.n_products
+    assert products[True] <= 1.25 * products[False], products
 
 
 @pytest.mark.parametrize(("share", "most"), [(0.499, 50), (0.3, 50), (0.05, 70)])
