@@ -48,6 +48,7 @@ def make(name):
         "text_1e6": lambda: text(20_000, 50_000, 50),
         "text_1e7": lambda: text(125_000, 200_000, 80),
         "dense_1e7": lambda: dense(50_000, 200),
+        "dense_2e6": lambda: dense(25_000, 80, seed=1),
         "low_2e6": lambda: dense(200_000, 10),
         "wide_1e6": lambda: wide(200, 5_000),
         "wide_1e7": lambda: wide(500, 20_000),

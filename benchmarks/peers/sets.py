@@ -72,7 +72,8 @@ SETS = {
         Set("diabetes", "", "bundled", H, "targets"),
         Set("text_1e6", "", "generated", T, "both"),
         Set("text_1e7", "", "generated", H),
-        Set("dense_1e7", "", "generated", H),
+        Set("dense_1e7", "", "generated", T),
+        Set("dense_2e6", "", "generated", H),
         Set("low_2e6", "", "generated", T),
         Set("wide_1e6", "", "generated", T, "targets"),
         Set("wide_1e7", "", "generated", H, "targets"),
@@ -82,6 +83,7 @@ SETS = {
         Set("news_rec", "20newsgroups/20news_unigram_counts.train.xz", "counts", H, positive=REC),
         Set("news20_12", "news20_multiclass/news20.xz", "counts", H, positive=(12,)),
         Set("digits3", "", "bundled", H, positive=(3,)),
+        Set("digits6", "", "bundled", H, positive=(6,)),
         Set("wine0", "", "bundled", H, positive=(0,)),
         Set("iris1", "", "bundled", H, positive=(1,)),
     )
