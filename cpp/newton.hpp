@@ -345,7 +345,7 @@ class Newton {
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
         const double direct = gram_.share(rows.size()) * direct_cost(X_, band, volume / n, columns);
-        const double iteration = 4 * band / n * volume + 10 * columns;
+        const double iteration = pass_cost(X_, loss_) * band / n * volume + 10 * columns;
         if (direct <= at_.iterations * iteration) {
             spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;
             if (rows.size() >= size_)

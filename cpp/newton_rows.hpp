@@ -42,7 +42,7 @@ void add_squares(const DenseRows<V>& rows, std::size_t i, double h, double* out)
     add_squared(rows.X.row(i), h, out, rows.X.columns);
 }
 
-// What an operation of a Cholesky step costs, in tiles or not, to one of conjugate gradients.
+// What an operation of a Cholesky step costs, in tiles or not, to one of an iteration of conjugate gradients.
 template <class V, class I, class P>
 constexpr double product_cost(const CsrRows<V, I, P>&) {
     return 1.0;
@@ -50,6 +50,18 @@ constexpr double product_cost(const CsrRows<V, I, P>&) {
 template <class V>
 constexpr double product_cost(const DenseRows<V>&) {
     return 0.3;
+}
+
+// What one of them costs for each value that is stored. Bends that jump make more of them needed than the
+// last ones promised, which is why those of the logistic loss alone are believed to run at the speed of the
+// memory.
+template <class Rows, class Loss>
+constexpr double pass_cost(const Rows&, const Loss&) {
+    return 4.0;
+}
+template <class V>
+constexpr double pass_cost(const DenseRows<V>&, const Logistic&) {
+    return 2.0;
 }
 
 // A Cholesky step for that many examples in operations; infinite where the matrix would be too large.

@@ -8,6 +8,7 @@ With r_i = u_i - a_i + s_i b and one function φ for all examples (see `_separab
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,3 +35,8 @@ class Scalar:
     def smooth(self) -> bool:
         """φ has no corner: Newton's method needs no smoothing."""
         return self.logistic or (self.shape[0] > 0 and self.shape[1] == 0.0)
+
+    @property
+    def quadratic(self) -> bool:
+        """φ is a square: one step of Newton's method is enough."""
+        return self.smooth and self.shape[2:] == (-inf, inf)

@@ -8,8 +8,8 @@ Newton's method comes first wherever it costs less than so many. For the rest, s
 cheapest start, and on wide sparse data often all that is needed.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
-(one for losses without corners). Costs are those of a typical machine, not of the one at hand: the same data always
-take the same path.
+(one for losses without corners; one in all for squares, where a system is solved directly). Costs are those of a
+typical machine, not of the one at hand: the same data always take the same path.
 Without the compiled core there are no sweeps.
 """
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from minorant.certificate import Best
+    from minorant.losses.scalar import Scalar
     from minorant.solvers.examples import Examples
     from minorant.solvers.newton import Outline
 
@@ -153,6 +154,8 @@ def _newton(e: Outline, gap: float, tol: float, *, at_once: bool = False) -> flo
 
 
 def _steps(e: Outline, gap: float, tol: float) -> float:
+    if e.scalar.quadratic and _by_cholesky(e, e.n) <= _by_iterations(e):
+        return 1.0
     return 3.0 + _digits(e) * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
 
 
@@ -162,17 +165,26 @@ def _digits(e: Outline) -> float:
 
 def _newton_step(e: Outline, *, at_once: bool = False) -> float:
     f = e.scalar
-    a_value, a_product = (0.4, 0.17) if _dense(e) else (0.8, 0.45)
-    # of conjugate gradients: bends that jump make them slow, unless rows have all columns and so depend on each other
-    iterations = (15.0 if f.logistic else 40.0) if _dense(e) else 40.0 if f.logistic else 400.0
     # few examples are at a corner, or, after sweeps, get past one in a step, unless columns abound
-    few = e.n > 4 * e.p and not (f.logistic or (at_once and f.smooth))
-    band = e.n // 4 if few else e.n
-    system = min(
-        a_product * direct_cost(e, band),
-        iterations * (2.0 * a_value * e.matrix.volume + 3.0 * e.size),
-    )
-    return system + a_value * e.matrix.volume + (60.0 if f.logistic else 25.0) * e.n
+    few = e.n > 4 * e.p and not (_steady(f) or (at_once and f.smooth))
+    system = min(_by_cholesky(e, e.n // 4 if few else e.n), _by_iterations(e))
+    return system + (0.2 if _dense(e) else 0.8) * e.matrix.volume + (60.0 if f.logistic else 25.0) * e.n
+
+
+def _by_cholesky(e: Outline, band: int) -> float:
+    return (0.17 if _dense(e) else 0.45) * direct_cost(e, band)
+
+
+def _by_iterations(e: Outline) -> float:
+    """Conjugate gradients: bends that jump make them slow, unless rows have all columns and so depend on each other."""
+    steady = _steady(e.scalar)
+    many, a_value = (40.0 if steady else 400.0, 1.6) if not _dense(e) else (15.0, 0.4) if steady else (40.0, 0.8)
+    return many * (a_value * e.matrix.volume + 3.0 * e.size)
+
+
+def _steady(f: Scalar) -> bool:
+    """Bends do not jump."""
+    return f.logistic or f.quadratic
 
 
 def _dense(e: Outline) -> bool:

@@ -50,6 +50,7 @@ _SHORT, _PATIENCE, _GROWTH = 0.01, 10, 30.0  # so many steps in a row shorter th
 
 ITERATIONS = 25.0  # of conjugate gradients, as long as nothing is known
 _TILED = 0.3  # the cost of an operation in tiles
+_PASS, _FAST_PASS = 4.0, 2.0  # that of an iteration of conjugate gradients, for each value; see `pass_cost` of the core
 _MANY, _LITTLE = 1000, 0.9  # so many steps that leave so much of the gap: rounding makes them, and more will not help
 _BUDGET = 1e9  # operations between two looks at the certificate: some tenths of a second
 
@@ -145,7 +146,8 @@ class _Systems:
     def _cost_of_iterations(self, at: Slopes) -> float:
         e = self._e
         band = np.count_nonzero(at.h) / e.n
-        return self._iterations * (4.0 * band * e.matrix.volume + 10.0 * e.size)
+        a_value = _FAST_PASS if isinstance(e.matrix, Dense) and e.scalar.logistic else _PASS
+        return self._iterations * (a_value * band * e.matrix.volume + 10.0 * e.size)
 
 
 class Outline(Protocol):
