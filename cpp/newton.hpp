@@ -25,6 +25,7 @@
 #include "newton_rows.hpp"
 #include "newton_system.hpp"
 #include "room.hpp"
+#include "sampled_system.hpp"
 
 namespace minorant {
 
@@ -346,7 +347,11 @@ class Newton {
                      volume = static_cast<double>(X_.volume()), columns = static_cast<double>(size_);
         const double direct = gram_.share(rows.size()) * direct_cost(X_, band, volume / n, columns);
         const double iteration = pass_cost(X_, loss_) * band / n * volume + 10 * columns;
-        if (direct <= at_.iterations * iteration) {
+        const double sample = direct_cost(X_, SampledSystem::examples(columns), volume / n, columns) +
+                              SampledSystem::kIterations * iteration;
+        const bool sampled = band >= 2 * SampledSystem::examples(columns) &&
+                             sample < std::min(0.5 * direct, at_.iterations * iteration);
+        if (!sampled && direct <= at_.iterations * iteration) {
             spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;
             if (rows.size() >= size_)
                 return solve_by_columns(p_.bias, p_.lam, d, p_.threads,
@@ -358,20 +363,10 @@ class Newton {
             }
             return solve_by_examples(X_, at_.h, rows, p_.bias, p_.lam, d, products_of_rows_);
         }
-        std::vector<double> inverse(size_), g = d;
-        double total = 0;
-        for (const std::uint32_t i : rows) {
-            add_squares(X_, i, at_.h[i], inverse.data());
-            total += at_.h[i];
-        }
-        for (double& value : inverse) value += p_.lam;
-        if (p_.bias) inverse.back() = total;
-        for (double& value : inverse) value = value > 0 ? 1 / value : 0.0;
-        const Iterated solved =
-            conjugate_gradients(X_, at_.h, rows, p_.bias, p_.lam, g, inverse, 0.1, 250, d, p_.threads);
-        at_.iterations = 0.5 * (at_.iterations + solved.iterations);
-        products_ += 2 * solved.iterations;
-        spent_ += solved.iterations * iteration;
+        const int taken = solve_by_iterations(X_, at_.h, rows, p_.bias, p_.lam, d, sampled, p_.threads);
+        products_ += 2 * taken;
+        spent_ += taken * iteration + (sampled ? sample : 0.0);
+        if (!sampled) at_.iterations = 0.5 * (at_.iterations + taken);
     }
 
     const Rows& X_;

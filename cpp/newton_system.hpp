@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "cholesky.hpp"
@@ -227,12 +228,14 @@ struct Iterated {
 };
 
 // A free bias is eliminated: with the means m = Xᵀh/Σh the system left is  λ I + Xᵀ H (X - 1 mᵀ),  whose
-// condition does not depend on how far the columns are from having mean 0.
-template <class Rows>
+// condition does not depend on how far the columns are from having mean 0. `solve(residual, out)` is a
+// preconditioner, in the place of the diagonal.
+struct ByDiagonal {};
+template <class Rows, class Solve = ByDiagonal>
 Iterated conjugate_gradients(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
                              bool bordered, double lam, std::span<const double> g,
                              std::span<const double> inverse_diagonal, double accuracy, int most,
-                             std::span<double> d, int threads) {
+                             std::span<double> d, int threads, const Solve& solve = {}) {
     const std::size_t size = g.size(), columns = bordered ? size - 1 : size;
     std::vector<double> residual(g.begin(), g.end()), direction(size), image(size), scaled(size), mean;
     std::vector<double> inverse(inverse_diagonal.begin(), inverse_diagonal.end());
@@ -250,7 +253,11 @@ Iterated conjugate_gradients(const Rows& X, std::span<const double> h, std::span
     }
     std::fill(d.begin(), d.end(), 0.0);
     const auto precondition = [&] {
-        for (std::size_t j = 0; j < columns; ++j) scaled[j] = inverse[j] * residual[j];
+        if constexpr (std::is_same_v<Solve, ByDiagonal>) {
+            for (std::size_t j = 0; j < columns; ++j) scaled[j] = inverse[j] * residual[j];
+        } else {
+            solve(residual, scaled);
+        }
         return row_dot(residual.data(), scaled.data(), columns);
     };
     double energy = precondition();

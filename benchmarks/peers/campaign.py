@@ -10,6 +10,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from .adapters import ADAPTERS
 from .problems import FAMILIES, Cell
 from .race import OURS, Book, Race, Rules
@@ -51,6 +53,8 @@ class Campaign:
         self.folder = Path(options.scratch)
         self.folder.mkdir(parents=True, exist_ok=True)
         limit_threads(options.threads)
+        # This process checks fits while others are timed: idle threads of its BLAS would spin on their cores.
+        self.alone = threadpool_limits(1)
         self.threads = options.threads
         self.store = Store(self.folder, options.data)
         self.book = Book(options.optima or self.folder / "optima.json")

@@ -179,7 +179,11 @@ def _by_iterations(e: Outline) -> float:
     """Conjugate gradients: bends that jump make them slow, unless rows have all columns and so depend on each other."""
     steady = _steady(e.scalar)
     many, a_value = (40.0 if steady else 400.0, 1.6) if not _dense(e) else (15.0, 0.4) if steady else (40.0, 0.8)
-    return many * (a_value * e.matrix.volume + 3.0 * e.size)
+    iteration = a_value * e.matrix.volume + 3.0 * e.size
+    sample = 8 * e.size  # with a system of so many examples as preconditioner (`cpp/sampled_system.hpp`)
+    if steady and e.n >= 2 * sample:
+        return min(many * iteration, _by_cholesky(e, sample) + 10.0 * iteration)
+    return many * iteration
 
 
 def _steady(f: Scalar) -> bool:

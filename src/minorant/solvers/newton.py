@@ -10,7 +10,8 @@ by semismooth Newton steps:
 The bias is one of the unknowns. Its own Newton step, δ = -Σ s_i α_i / Σ h_i, comes first, since it takes no product:
 α moves by δ h_i s_i, onto the hyperplane, and what is left is the step of w from there. Once the gap is small enough,
 that α certifies; where a slope would leave its bounds, or the bias is far from it, the best one is searched for. The
-system is solved by Cholesky, or by conjugate gradients where these are predicted to cost less.
+system is solved by Cholesky, or by conjugate gradients where these are predicted to cost less; with many more examples
+than columns, the core has a system of some of them as preconditioner (`cpp/sampled_system.hpp`).
 
 `step_by_step` is the method as it reads; the compiled core has the same loop (`cpp/newton.hpp`), which looks at the
 certificate when its own gap is small enough. Where few of many examples are near a corner, it finds its direction by
