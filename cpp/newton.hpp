@@ -349,7 +349,7 @@ class Newton {
         const double iteration = pass_cost(X_, loss_) * band / n * volume + 10 * columns;
         const double sample = direct_cost(X_, SampledSystem::examples(columns), volume / n, columns) +
                               SampledSystem::kIterations * iteration;
-        const bool sampled = band >= 2 * SampledSystem::examples(columns) &&
+        const bool sampled = SampledSystem::fits(columns, band, volume) &&
                              sample < std::min(0.5 * direct, at_.iterations * iteration);
         if (!sampled && direct <= at_.iterations * iteration) {
             spent_ += products_of_rows_.empty() ? direct : 4 * band * volume / n + band * band * band / 6;

@@ -20,6 +20,11 @@ class SampledSystem {
 
     static double examples(double size) { return 8 * size; }
 
+    // There are more examples than that, and its two matrices are small beside the data.
+    static bool fits(double size, double rows, double volume) {
+        return rows >= 2 * examples(size) && 12 * size * size <= volume;
+    }
+
     // `diagonal` is that of Zᵀ H Z: what the sample has too little of, in columns that are rare, is added.
     template <class Rows>
     SampledSystem(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows,
