@@ -365,7 +365,7 @@ class Newton {
         }
         const int taken = solve_by_iterations(X_, at_.h, rows, p_.bias, p_.lam, d, sampled, p_.threads);
         products_ += 2 * taken;
-        spent_ += taken * iteration + (sampled ? sample : 0.0);
+        spent_ += sampled ? sample : taken * iteration;
         if (!sampled) at_.iterations = 0.5 * (at_.iterations + taken);
     }
 
