@@ -9,8 +9,7 @@
 // good as a whole permutation, and processors see where the next row is. Slopes held at a bound by more than
 // what moved the others in the last sweep, in the mean square, are left out until those left are solved, in
 // the sweeps of later calls too.
-// Of many sweeps, some at a time are in the same order: a map with a fixed point, whose iterates can be
-// extrapolated (`extrapolation.hpp`).
+// Many sweeps are the preconditioner of conjugate gradients (`conjugate_step.hpp`).
 #pragma once
 
 #include <algorithm>
@@ -22,10 +21,10 @@
 #include <utility>
 #include <vector>
 
+#include "conjugate_step.hpp"
 #include "csr.hpp"
 #include "dense.hpp"
 #include "dual_step.hpp"
-#include "extrapolation.hpp"
 #include "room.hpp"
 
 namespace minorant {
@@ -102,14 +101,6 @@ struct Shuffler {
     }
 };
 
-struct CoordinateProblem {
-    std::span<const double> scale;   // c_i/λ
-    std::span<const double> offset;  // a
-    std::span<const double> sign;    // s
-    std::span<const double> norm2;   // ‖x_i‖²
-    double rho;                      // 0 without a free bias
-};
-
 // The rows that are not left out, and what made the others be; empty at the beginning, and once all are to be
 // seen again. It goes from one call to the next. Eager sweeps also end where what the last one gained
 // promises enough: each excess is that before the steps, so w is better than it says.
@@ -159,7 +150,7 @@ class CoordinateAscent {
           bias_(bias),
           rows_(rows),
           order_(room),
-          past_(room) {
+          conjugate_(X_, p_, room) {
         for (std::size_t i = 0; i < n_; ++i) balance_ += p_.sign[i] * p_.scale[i] * t_[i];
         if (rows_.known(n_)) {
             mix();
@@ -172,7 +163,8 @@ class CoordinateAscent {
 
     Sweeps run(int most, double enough) {
         Sweeps done{kInfinity, 0};
-        const bool ahead = most > kStride * static_cast<int>(Extrapolation::kDepth + 1);
+        const bool conjugate = most > kFew;
+        if (conjugate) conjugate_.begin(t_, w_);
         int same = 0;  // sweeps in the present order
         while (done.count < most) {
             if (same == 0 && done.count > 0) mix();
@@ -187,19 +179,16 @@ class CoordinateAscent {
             } else if (excess <= std::max(0.05 * rows_.whole, enough)) {  // solved among those left
                 see_all();
             }
-            if (ahead && ++same % kStride == 0) past_.push(t_, bias_ + p_.rho * balance_);
-            if (past_.full()) {
-                if (done.count < most) extrapolate();
-                past_.clear();
-                same = 0;
-            }
+            if (conjugate && ++same < stride()) continue;
+            if (conjugate && done.count < most) conjugate_step();
+            same = 0;
         }
         return done;
     }
 
   private:
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    static constexpr int kStride = 2;  // sweeps from one iterate of the extrapolation to the next
+    static constexpr int kFew = 3;  // sweeps that are made without conjugate steps between them
     static constexpr std::uint32_t kLeft = SweptRows::kLeft;
     static constexpr std::size_t kAhead = 2;  // rows from the one that is visited to the one that is fetched
 
@@ -269,39 +258,17 @@ class CoordinateAscent {
         return excess;
     }
 
-    // The dual with the multiplier b₀ held, up to a factor λ.
-    double value(std::span<const double> t, std::span<const double> w, double multiplier) const {
-        double loss = 0, balance = 0;
-        for (std::size_t i = 0; i < n_; ++i) {
-            loss += p_.scale[i] * (steps_.conjugate(t[i]) + p_.offset[i] * t[i]);
-            balance += p_.sign[i] * p_.scale[i] * t[i];
-        }
-        return -loss - 0.5 * row_dot(w.data(), w.data(), w.size()) +
-               balance * (multiplier - 0.5 * p_.rho * balance);
+    void conjugate_step() {
+        const double multiplier = bias_ + p_.rho * balance_;
+        conjugate_(steps_, multiplier, t_, w_, balance_);
+        bias_ = multiplier - 2 * p_.rho * balance_;  // b of b₀ ← b, as after a sweep
     }
 
-    // To where the iterates seem to lead, if the dual is higher there.
-    void extrapolate() {
-        std::vector<double> w(w_.begin(), w_.end());
-        double multiplier = bias_ + p_.rho * balance_, balance = balance_;
-        const std::span<double> t = past_.combine(multiplier);
-        if (t.empty()) return;
-        for (std::size_t i = 0; i < n_; ++i) {
-            t[i] = steps_.allowed(t[i], t_[i]);
-            const double move = -p_.sign[i] * p_.scale[i] * (t[i] - t_[i]);
-            if (move == 0) continue;
-            X_.add(i, move, w.data());
-            balance -= move;
-        }
-        if (!(value(t, w, multiplier) > value(t_, w_, multiplier))) return;
-        for (std::size_t i = 0; i < n_; ++i) {
-            if (t[i] == t_[i]) continue;
-            t_[i] = t[i];
-            steps_.moved(i, t[i]);
-        }
-        std::copy(w.begin(), w.end(), w_.begin());
-        balance_ = balance;
-        bias_ = multiplier - p_.rho * balance;
+    // As many sweeps, in one order, as take the time of a conjugate step.
+    int stride() const {
+        const double n = static_cast<double>(n_), part = static_cast<double>(rows_.seen()) / n;
+        const double sweep = part * (1.5 * static_cast<double>(X_.volume()) + 25.0 * n);
+        return static_cast<int>((2.5 * static_cast<double>(w_.size()) + 5.5 * n) / (sweep + 1)) + 1;
     }
 
     const Rows& X_;
@@ -315,7 +282,7 @@ class CoordinateAscent {
     SweptRows& rows_;
     RoomVector<std::uint32_t> order_;  // of chunks of them
     std::size_t height_ = 1;
-    Extrapolation past_;
+    ConjugateStep<Rows, DualSteps<Loss>> conjugate_;
 };
 
 }  // namespace minorant

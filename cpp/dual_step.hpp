@@ -1,7 +1,11 @@
 // The proximal step of one example in dual coordinate ascent: with all other slopes held, the best t_i is the
 // slope at r_i + Q_i t_i of φ smoothed at Q_i > 0. Each class keeps what makes the next step of an example
-// cheap, in vectors that its owner holds. `allowed` is t, or what comes next to it within the bounds; `moved`
-// tells of a t from elsewhere. The slopes that are held at a bound are known by the sign of `force`.
+// cheap, in vectors that its owner holds. The slopes that are held at a bound are known by the sign of
+// `force`.
+//
+// For conjugate steps: slope and curvature of φ* at t are `bent` and `bend`; a t that moves goes `way` times
+// its pace until it comes to a `stop`; `near` is t but for rounding beyond a bound; `moved` tells of a new t.
+// The logistic φ* is nearly quadratic halfway to a bound, so slopes stop there.
 //
 // Piecewise: clip(soft(r + Q t)/(kappa + Q)), which is t + (r - kappa t)/(kappa + Q) but for tube and bounds.
 // The quotients are computed once. It has no branch that depends on r: many of those would be mispredicted.
@@ -22,6 +26,14 @@
 #include "scalar.hpp"
 
 namespace minorant {
+
+struct CoordinateProblem {
+    std::span<const double> scale;   // c_i/λ
+    std::span<const double> offset;  // a
+    std::span<const double> sign;    // s
+    std::span<const double> norm2;   // ‖x_i‖²
+    double rho;                      // 0 without a free bias
+};
 
 template <class Loss>
 class DualSteps;
@@ -52,8 +64,16 @@ class DualSteps<Piecewise> {
         const double smooth = (steep - t) * (r - 0.5 * loss_.kappa * (steep + t));
         return loss_.tube == 0 ? smooth : smooth + loss_.tube * (std::abs(t) - std::abs(steep));
     }
-    double allowed(double t, double) const { return loss_.clip(t); }
-    double conjugate(double t) const { return loss_.conjugate(t); }
+    double bent(std::size_t, double t) const {
+        return loss_.kappa * t + (t > 0 ? loss_.tube : t < 0 ? -loss_.tube : 0.0);
+    }
+    double bend(double) const { return loss_.kappa; }
+    double stop(double t, double pace) const {
+        if (loss_.tube > 0 && t * pace <= 0) return 0.0;
+        return pace > 0 ? loss_.high : loss_.low;
+    }
+    double way(double t, double pace) const { return (stop(t, pace) - t) / pace; }
+    double near(double t, double) const { return loss_.clip(t); }
     void moved(std::size_t, double) {}
 
   private:
@@ -90,8 +110,11 @@ class DualSteps<Logistic> {
         z_[i] = z;
         return slope;
     }
-    double allowed(double t, double now) const { return t > 0 && t < 1 ? t : now; }
-    double conjugate(double t) const { return Logistic{}.conjugate(t); }
+    double bent(std::size_t i, double) const { return std::isfinite(z_[i]) ? z_[i] : 0.0; }
+    double bend(double t) const { return t > 0 && t < 1 ? 1 / (t * (1 - t)) : 0.0; }
+    double stop(double t, double pace) const { return t + std::copysign(0.5 * std::min(t, 1 - t), pace); }
+    double way(double t, double pace) const { return 0.5 * std::min(t, 1 - t) / std::abs(pace); }
+    double near(double t, double now) const { return t > 0 && t < 1 ? t : now; }
     void moved(std::size_t i, double t) { z_[i] = std::log(t / (1 - t)); }
     // To second order in r - z, and exactly where t is 0 or 1; it tells when to look, and proves nothing.
     double excess(std::size_t i, double r, double t) const {

@@ -270,11 +270,11 @@ def test_eager_sweeps_end_where_the_next_one_promises_enough():
         problem = ones, np.zeros(n), sign, norm2, 0.0
         return _core.dense_sweeps(X, *SHAPES["logistic"], *problem, most, enough, 3, *point, swept)
 
-    found = [sweeps(most, 0.0, _core.SweptRows())[1] for most in range(1, 8)]
-    for enough in (found[0], found[1], *np.geomspace(found[1], found[6], 20)):
-        _, excess, count = sweeps(7, enough, _core.SweptRows(eager=True))
-        forecasts = [found[0], *(found[k] * min(1.0, np.sqrt(found[k] / found[k - 1])) for k in range(1, 7))]
-        assert count == next((k for k, value in enumerate(forecasts, 1) if value <= enough), 7)
+    found = [sweeps(most, 0.0, _core.SweptRows())[1] for most in (1, 2, 3)]  # more have conjugate steps between them
+    for enough in (found[0], found[1], *np.geomspace(found[1], found[2], 20)):
+        _, excess, count = sweeps(3, enough, _core.SweptRows(eager=True))
+        forecasts = [found[0], *(found[k] * min(1.0, np.sqrt(found[k] / found[k - 1])) for k in (1, 2))]
+        assert count == next((k for k, value in enumerate(forecasts, 1) if value <= enough), 3)
         assert excess == found[count - 1]
 
 

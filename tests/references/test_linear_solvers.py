@@ -202,24 +202,38 @@ def test_the_hyperplane_is_reached_where_it_costs_the_dual_the_least():
     assert -1e-12 <= lost <= 0.1 * lost_by_the_nearest
 
 
-@pytest.mark.parametrize(("loss", "bias"), [(SquaredHinge, False), (Logistic, False), (Logistic, True)])
-def test_many_sweeps_are_extrapolated(loss, bias):
-    """In calls of ten there is nothing to extrapolate; in one call of two hundred there is."""
-    lam = 1e-4 if loss is Logistic else 1e-3  # so that neither ends at what is rounding
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("loss", [Hinge, SquaredHinge, Logistic])
+def test_many_sweeps_have_conjugate_steps_between_them(loss, bias):
+    """In calls of three there are none; in one call of 120 there are."""
+    lam = 1e-4
     rng = np.random.default_rng(5)
     X = rng.standard_normal((150, 60)) @ np.diag(0.9 ** np.arange(60))
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(150) > 0.2, 1.0, -1.0)
     problem = Problem(loss(y, bias=bias), X, L2(lam))
     examples = Examples.of(problem)
     left = []
-    for calls in (20, 1):
+    for calls in (40, 1):
         t, w, b = np.full(150, 0.5 if loss is Logistic else 0.0), np.zeros(60), 0.0
         w -= problem.A.T @ (problem.loss.c * t) / lam
         for call in range(calls):
-            b, excess, _ = examples.sweeps(t, w, b, 200 // calls, 0.0, call, kernels.SweptRows())
+            b, excess, _ = examples.sweeps(t, w, b, 120 // calls, 0.0, call, kernels.SweptRows())
         np.testing.assert_allclose(w, -(problem.A.T @ (problem.loss.c * t)) / lam, rtol=1e-6, atol=1e-6)
         left.append(excess)
     assert left[1] < 0.1 * left[0]
+
+
+@pytest.mark.parametrize("most", [3, 30])
+def test_slopes_that_drift_together_reach_their_bounds(most):
+    """Two examples on nearly the same spot, in two classes: sweeps alone move both slopes by 1/150, again and again."""
+    X, y = np.array([[1.0, 0.0], [1.0, 0.03]]), np.array([1.0, -1.0])
+    problem = np.full(2, 300.0), -np.ones(2), -y, np.square(X).sum(axis=1), 0.0
+    t, w, count = np.zeros(2), np.zeros(2), 0
+    while np.any(t < 1) and count < 2000:
+        swept = kernels.SweptRows()
+        count += kernels.dense_sweeps(X, False, (0.0, 0.0, 0.0, 1.0), *problem, most, 0.0, 1, t, w, 0.0, swept)[2]
+    np.testing.assert_allclose(w, X.T @ (300 * y * t), atol=1e-9)
+    assert count > 120 if most == 3 else count <= 30
 
 
 @pytest.mark.parametrize(
