@@ -8,7 +8,7 @@ from collections import defaultdict
 
 from .campaign import machine
 from .problems import FAMILIES, Cell
-from .race import TARGETS
+from .race import TARGETS, Rules
 from .sets import SETS
 from .tables import aggregate, row
 
@@ -28,8 +28,9 @@ PROTOCOL = """\
 - Targets: true relative suboptimality (J - J*)/J*, with J recomputed in float64. A peer counts with the first tolerance
   of a sweep (steps of ten, refined once) that meets the target: the best it could be told to do, known only to those
   who know J*. Ours stops on its own certificate.
-- The chosen fits are repeated in turns, at least {repeats} times, and the median counts; peers slower than three times
-  the best keep the single time of the sweep (~). A sweep is cut where a fit takes longer than ten times the best.
+- The chosen fits are repeated in turns, at least {repeats} times, and the median counts; peers slower than {near:g} times
+  the best keep the single time of the sweep (~). A sweep ends after a fit that took {prune:g} times as long as the best
+  peer does to 1e-6. No peer is given more than {far:g} times what ours takes to 1e-6 (or 1 s): that bounds the ratios.
 - Best peer: the fastest that meets the target. †: none does, so the one that came closest counts, with its time at that
   point. *: it penalizes the bias, and is measured on that objective and its own J*. It counts; the
   column "same bias" has the geometric mean without such peers, "celer, skglm" that against
@@ -93,7 +94,7 @@ def page(about, records, rows, options, stem):
         + ", ".join(f"{k} {v}" for k, v in about["versions"].items())
         + (f". Absent: {', '.join(about['absent'])}." if about["absent"] else "."),
         "",
-        PROTOCOL.format(repeats=options.repeats, cap=options.cap),
+        PROTOCOL.format(near=Rules.near, far=Rules.far, **vars(options)),
         f"Certificates: {about['certified fits checked']} fits checked in float64 by formulas of their own, "
         f"**{len(about['false certificates'])} false**.",
         *(f"- FALSE: {x}" for x in about["false certificates"]),

@@ -4,6 +4,9 @@ A peer's time to a level of suboptimality is that of its first (coarsest) tolera
 steps of ten and once more halfway (in logarithms) between the last that fails and the first that meets. Ours stops on
 its own certificate. J* is the lowest J that anyone ever returned, D* the highest lower bound that anyone proved; both
 are kept in a file and get better over time, so suboptimalities are computed from J when the page is written.
+
+Time goes to those who can win: a sweep ends after a fit that took `prune` times what the best peer needs for the finest
+target, and no peer is given more than `far` times what ours takes to its certificate, which can only help the peer.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from .sets import stored
 TARGETS = (1e-3, 1e-6)
 TIGHT = 1e-8  # the relative gap at which J* is good enough
 OURS = "minorant"
-TRUSTED = {"rehline": 0, "ll_s0": 0, "ll_s2": 0, "sk_newton_cholesky": 0, "skglm": 0, OURS: 2}  # the order for J*
+TRUSTED = {OURS: 0, "rehline": 1, "ll_s0": 1, "ll_s2": 1, "sk_newton_cholesky": 1, "skglm": 1}  # the order for J*
 
 
 class Book:
@@ -70,9 +73,11 @@ def fingerprint(X):
 @dataclass(frozen=True)
 class Rules:
     cap: float = 30.0  # seconds of a fit
-    prune: float = 10.0  # a fit longer than this many times the best peer's time to the finest target tells nothing
+    prune: float = 5.0  # times the best peer's time to the finest target: after a fit as long as that, none follows
+    far: float = 100.0  # times ours, beyond which it does not matter how far behind a peer is
+    least: float = 1.0  # seconds that every fit is given
     repeats: int = 5
-    near: float = 3.0  # peers within this factor of the best are timed again, the others keep their single time
+    near: float = 2.0  # peers within this factor of the best are timed again, the others keep their single time
 
 
 class Race:
@@ -136,7 +141,7 @@ class Race:
             mine = next(((w, o) for w, o in offers if o["name"] == OURS), None)
             if mine is not None and bias != self.problem.bias:
                 able.append((mine[0], {**mine[1], "bias": bias}))
-            for worker, offer in sorted(able, key=lambda pair: TRUSTED.get(pair[1]["name"], 1)):
+            for worker, offer in sorted(able, key=lambda pair: TRUSTED.get(pair[1]["name"], 2)):
                 if self.book.gap(self._of(offer), self.X) > TIGHT:
                     levels = (1e-9,) if offer["name"] == OURS else offer["levels"][-1:-4:-2]
                     for level in levels:
@@ -159,7 +164,8 @@ class Race:
         before, spent, open_targets = None, 0.0, list(TARGETS)
         stalled = 0
         for level in offer["levels"]:
-            cap = min(self.rules.cap, max(1.0, self.rules.prune * self._best(TARGETS[-1])))
+            best = self._best(TARGETS[-1])
+            cap = min(self.rules.cap, max(self.rules.least, min(self.rules.prune * best, self._far())))
             if offer["passes"] and before is not None and spent * level / before[0] > 2 * cap:
                 break  # as many passes take longer than they are given
             entry = self._fit(worker, offer, level, cap)
@@ -172,9 +178,14 @@ class Race:
                 self._fit(worker, offer, round(between) if offer["passes"] else between, cap)
             open_targets = [t for t in open_targets if t not in met]
             stalled = stalled + 1 if before is not None and entry["J"] >= before[1] * (1 - 1e-12) else 0
-            if not open_targets or stalled == 3 or spent > 2 * self.rules.cap:
+            slow = entry["seconds"][0] > self.rules.prune * self._best(TARGETS[-1])
+            if not open_targets or stalled == 3 or slow or spent > 2 * cap:
                 break
             before = (level, entry["J"])
+
+    def _far(self):
+        ours = self.entries.get((OURS, TARGETS[-1]), {})
+        return self.rules.far * ours["seconds"][0] if ours.get("certified") else inf
 
     def _names(self):
         return list(dict.fromkeys(name for name, _ in self.entries))

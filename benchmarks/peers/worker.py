@@ -46,6 +46,7 @@ def serve(pipe, package, store, threads):
                 answer = {"offers": [asdict(o) for o in adapter.offers(*args)]}
             elif order == "warm":
                 answer = _warm(adapter, *args)
+                gc.freeze()  # modules and compiled code: collecting before each fit need not look at them
             elif order == "load":
                 X = y = None
                 X, y = store.load(*args)

@@ -10,18 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-ADAPTERS = (
+ADAPTERS = (  # those that are often the best come first: others are cut short by their times
     "minorant",
     "liblinear",
     "liblinear_multicore",
-    "sklearn",
-    "cyanure",
     "snapml",
     "rehline",
-    "skglm",
-    "celer",
+    "cyanure",
     "glmnet",
+    "celer",
+    "skglm",
     "adelie",
+    "sklearn",
 )
 
 
