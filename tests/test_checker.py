@@ -10,7 +10,8 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 
 from minorant import checker
-from minorant.linear import Objective, Run, fit_classifier, fit_regressor
+from minorant.linear import Run, fit_classifier, fit_regressor
+from minorant.objective import Objective
 from minorant.regularizers import ElasticNetBall
 from minorant.regularizers.l1 import soft
 

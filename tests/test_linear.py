@@ -7,8 +7,9 @@ from sklearn.preprocessing import StandardScaler
 
 from minorant import Problem, Status, solve
 from minorant.checker import TARGETS
-from minorant.linear import LOSSES, PENALTIES, Objective, Run, fit_classifier, fit_regressor
+from minorant.linear import Run, fit_classifier, fit_regressor
 from minorant.losses import Logistic
+from minorant.objective import LOSSES, PENALTIES, Objective
 from minorant.regularizers import L1
 
 

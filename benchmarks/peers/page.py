@@ -28,9 +28,10 @@ PROTOCOL = """\
 - Targets: true relative suboptimality (J - J*)/J*, with J recomputed in float64. A peer counts with the first tolerance
   of a sweep (steps of ten, refined once) that meets the target: the best it could be told to do, known only to those
   who know J*. Ours stops on its own certificate.
-- The chosen fits are repeated in turns, at least {repeats} times, and the median counts; peers slower than {near:g} times
-  the best keep the single time of the sweep (~). A sweep ends after a fit that took {prune:g} times as long as the best
-  peer does to 1e-6. No peer is given more than {far:g} times what ours takes to 1e-6 (or 1 s): that bounds the ratios.
+- The chosen fits are repeated in turns, at least {repeats} times, and the median counts; peers that take over {near:g}
+  times the best time keep that of the sweep, a single one (~). A sweep ends after a fit that took {prune:g} times as
+  long as the best peer does to 1e-6. No peer is given more than {far:g} times what ours takes to 1e-6 (or 1 s):
+  that bounds the ratios.
 - Best peer: the fastest that meets the target. †: none does, so the one that came closest counts, with its time at that
   point. *: it penalizes the bias, and is measured on that objective and its own J*. It counts; the
   column "same bias" has the geometric mean without such peers, "celer, skglm" that against

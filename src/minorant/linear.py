@@ -10,11 +10,12 @@ fitted one against the rest, each with its own certificate.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from math import inf
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,14 +23,14 @@ from minorant import checker
 from minorant.certificate import Certificate, Status, relative
 from minorant.checker_models import as_triplets
 from minorant.driver import Progress, Result, solve
-from minorant.errors import InputError, unknown_option
-from minorant.losses import EpsilonInsensitive, Hinge, Logistic, Quantile, SmoothHinge, Squared, SquaredHinge
+from minorant.errors import InputError
 from minorant.losses.base import normalized_weights
 from minorant.machine import announce_pure_kernels, check_memory
-from minorant.operators import as_linear_map, check_finite
+from minorant.objective import LOSSES, Objective
+from minorant.operators import RowMatrix, as_linear_map, check_finite
 from minorant.path import better_start
-from minorant.problem import Problem
-from minorant.regularizers import L1, L2, ElasticNet, ElasticNetBall
+from minorant.regularizers import L2
+from minorant.side_by_side import side_by_side
 from minorant.whole_fit import whole_fit
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from minorant.losses.scalar import Scalar
     from minorant.operators import LinearMap
-    from minorant.regularizers import Regularizer
+    from minorant.problem import Problem
     from minorant.solvers import Solver
 
     Vector = NDArray[np.float64]
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 __all__ = [
     "LinearCertificate",
     "LinearFit",
-    "Objective",
     "Run",
     "fit_classifier",
     "fit_regressor",
@@ -55,66 +55,7 @@ __all__ = [
 ]
 
 
-LOSSES: dict[str, Callable[..., Any]] = {
-    "hinge": Hinge,
-    "squared_hinge": SquaredHinge,
-    "smooth_hinge": partial(SmoothHinge, gamma=1.0),
-    "logistic": Logistic,
-    "squared": Squared,
-    "epsilon_insensitive": EpsilonInsensitive,
-    "quantile": Quantile,
-}
-PENALTIES = ("l2", "l1", "elasticnet", "elasticnet_ball")
-
-
-@dataclass(frozen=True)
-class Objective:
-    """What is minimized, by name: the loss, the penalty and its strength λ, and whether there is a bias.
-
-    `epsilon` and `quantile` are for the losses of these names, `radius` and `gamma` for the ball, which has no λ.
-    """
-
-    loss: str
-    penalty: str
-    lam: float = 1.0
-    l1_ratio: float = 0.0
-    fit_intercept: bool = True
-    epsilon: float = 0.0
-    quantile: float = 0.5
-    radius: float = 1.0
-    gamma: float = 1.0
-    losses: ClassVar[dict[str, Callable[..., Any]]] = LOSSES
-
-    def __post_init__(self) -> None:
-        if self.loss not in self.losses:
-            raise unknown_option("loss", self.loss, self.losses)
-        if self.penalty not in PENALTIES:
-            raise unknown_option("penalty", self.penalty, PENALTIES)
-        if not 0 < self.lam < inf:
-            raise InputError(f"the strength λ of the penalty must be a finite number > 0; got {self.lam}")
-        if not 0 <= self.l1_ratio <= 1:
-            raise InputError(f"l1_ratio must be between 0 and 1; got {self.l1_ratio}")
-
-    @property
-    def regularizer(self) -> Regularizer:
-        """Ω; an elastic net without one of its parts is the other."""
-        if self.penalty == "elasticnet_ball":
-            return ElasticNetBall(self.radius, self.gamma)
-        r = {"l2": 0.0, "l1": 1.0, "elasticnet": self.l1_ratio}[self.penalty]
-        if r == 0:
-            return L2(self.lam)
-        return L1(self.lam) if r == 1 else ElasticNet(self.lam * (1 - r), r / (1 - r))
-
-    def problem(self, A: LinearMap, y: Vector, weight: Vector | None, threads: int) -> Problem:
-        """The problem for labels ±1, or for targets."""
-        options: dict[str, dict[str, Any]] = {
-            "hinge": {"threads": threads},
-            "epsilon_insensitive": {"eps": self.epsilon},
-            "quantile": {"q": self.quantile},
-        }
-        more = options.get(self.loss, {})
-        loss = self.losses[self.loss](y, sample_weight=weight, bias=self.fit_intercept, **more)
-        return Problem(loss, A, self.regularizer)
+_SMALL = 50_000  # values: a fit of fewer takes no longer than Python does, which threads cannot share
 
 
 def data_of(X: Any, y: ArrayLike, shape: tuple[int, int]) -> tuple[Any, NDArray[Any]]:
@@ -313,14 +254,21 @@ def _fit(
     if run.max_time is not None and not run.max_time > 0:
         raise InputError(f"max_time must be positive seconds; got {run.max_time}")
     began = perf_counter()
-    certificates: list[LinearCertificate] = []
-    traces: list[tuple[Progress, ...]] = []
+    labeled_by = tuple(positives)
+    workers = _workers(A, len(labeled_by), run.threads)
+    if workers > 1:
+        check_finite(A)
+        A = copy(A)
+        A.threads = run.threads // workers  # type: ignore[attr-defined]
+        run = replace(run, threads=run.threads // workers)
     c = None if weight is None else normalized_weights(weight, A.shape[0])
-    for row, positive in enumerate(positives):
+
+    def fit_row(row: int, callback: Callable[[int, Progress], object] | None) -> tuple[LinearCertificate, Any]:
+        positive, told = labeled_by[row], replace(run, callback=callback)
         y = labels if positive is None else signs(labels, positive, classes)
         result, warm = None, None
         if positive is not None and start is None and dtype is np.float64:
-            result = _at_once(A, y, c, objective, row, run)
+            result = _at_once(A, y, c, objective, row, told)
         if result is None or result.certificate.status is not Status.CERTIFIED:
             if row == 0:  # the call certifies nothing where a value is not
                 check_finite(A)
@@ -330,18 +278,24 @@ def _fit(
                 warm = better_start(problem, start[0][row], start[1][row])
             elif result is not None:
                 warm = result.w, result.certificate.alpha
-            result = solve_row(problem, row, warm, run, left, dtype)
+            result = solve_row(problem, row, warm, told, left, dtype)
         model = {"w": result.w, "intercept": float(result.intercept), "positive": positive, "weights": c}
-        certificates.append(LinearCertificate(**vars(result.certificate), **model, objective=objective))
-        traces.append(result.trace)
+        return LinearCertificate(**vars(result.certificate), **model, objective=objective), result.trace
+
+    fits = side_by_side(fit_row, len(labeled_by), workers, run.callback)
     return LinearFit(
         classes=classes,
-        coef=np.array([c.w for c in certificates]),
-        intercept=np.array([c.intercept for c in certificates], dtype=dtype),
+        coef=np.array([c.w for c, _ in fits]),
+        intercept=np.array([c.intercept for c, _ in fits], dtype=dtype),
         lam=objective.lam,
-        certificates=tuple(certificates),
-        traces=tuple(traces),
+        certificates=tuple(c for c, _ in fits),
+        traces=tuple(trace for _, trace in fits),
     )
+
+
+def _workers(A: LinearMap, rows: int, threads: int) -> int:
+    """How many rows of `coef` are fitted at a time: of small data, one."""
+    return min(rows, threads) if isinstance(A, RowMatrix) and A.volume >= _SMALL else 1
 
 
 @cache

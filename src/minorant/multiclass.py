@@ -22,10 +22,11 @@ import numpy as np
 from minorant.certificate import Certificate
 from minorant.checker_multiclass import check_multiclass
 from minorant.errors import InputError
-from minorant.linear import Objective, Run, confirmed, data_of, dtype_of, labeled, solve_row
+from minorant.linear import Run, confirmed, data_of, dtype_of, labeled, solve_row
 from minorant.losses import CrammerSinger, MultinomialLogistic
 from minorant.losses.base import normalized_weights
 from minorant.machine import check_memory
+from minorant.objective import Objective
 from minorant.operators import check_finite
 
 if TYPE_CHECKING:

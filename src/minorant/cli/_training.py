@@ -9,9 +9,10 @@ import numpy as np
 from minorant.cli._models import MODELS
 from minorant.io import LinearModel, MeasureModel
 from minorant.io.measure_model import packed_law
-from minorant.linear import LinearFit, Objective, Run, fit_classifier, fit_regressor, inverse_strength
+from minorant.linear import LinearFit, Run, fit_classifier, fit_regressor, inverse_strength
 from minorant.measures import measure
 from minorant.multiclass import JointFit, fit_joint
+from minorant.objective import Objective
 from minorant.whole_sample import MeasureFit, fit_measure
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from minorant.linear import fit_regressor
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from minorant.linear import LinearFit, Objective
+    from minorant.linear import LinearFit
+    from minorant.objective import Objective
 
 __all__ = ["LinearRegressor"]
 

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 
 from minorant.estimators._base import SOLVING
 from minorant.estimators._regressor import LinearRegressor
-from minorant.linear import Objective
+from minorant.objective import Objective
 from minorant.regularizers import ElasticNetBall as Ball
 
 if TYPE_CHECKING:

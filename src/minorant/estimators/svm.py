@@ -57,7 +57,8 @@ class LinearSVC(LinearClassifier):
     warm_start : bool, default False
         Start from the last solution.
     n_jobs : int, optional
-        Threads; None and -1 are all cores. The result does not depend on it, to the last bit.
+        Threads; None and -1 are all cores. The result does not depend on it, to the last bit. Classes one against
+        the rest are fitted side by side.
     verbose : int, default 0
         Log the gap on the logger "minorant".
 

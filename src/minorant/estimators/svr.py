@@ -13,7 +13,8 @@ from sklearn.utils._param_validation import Interval
 
 from minorant.estimators._base import SOLVING
 from minorant.estimators._regressor import LinearRegressor
-from minorant.linear import Objective, inverse_strength
+from minorant.linear import inverse_strength
+from minorant.objective import Objective
 
 if TYPE_CHECKING:
     import numpy as np
