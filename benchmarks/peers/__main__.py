@@ -23,6 +23,7 @@ def parser():
         "bias": "what a free bias costs",
         "latency": "a fit of 200 rows and 20 columns",
         "floor": "passes over the data against the speed of the memory",
+        "classes": "several classes: one against the rest by one and two threads, and multinomial",
     }
     p.add_argument(
         "command", nargs="?", default="run", choices=commands, help="; ".join(f"{k}: {v}" for k, v in commands.items())

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from . import problems
 from .campaign import machine, summary
+from .classes import classes
 from .floor import floor
 from .problems import Cell
 from .race import OURS, TARGETS, Race, Rules
@@ -204,6 +205,7 @@ FIGURES = {
     "bias": bias,
     "latency": latency,
     "floor": floor,
+    "classes": classes,
 }
 
 

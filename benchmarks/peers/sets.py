@@ -138,22 +138,33 @@ def stored(X):
     return X.size, X.nbytes
 
 
+def labels_of(spec, data):
+    """X prepared, with the labels of all classes."""
+    X, y = _read(spec, data)
+    return _prepared(X, spec), y
+
+
 def prepare(spec, data):
     X, y = _read(spec, data)
+    X = _prepared(X, spec)
+    if spec.task == "targets":
+        return X, y - y.mean()
+    return X, np.where(np.isin(y, spec.positive) if spec.positive else y == y.max(), 1.0, -1.0)
+
+
+def _prepared(X, spec):
     if spec.kind == "counts":
-        X = tfidf(X)
-    elif spec.kind == "scale":
+        return tfidf(X)
+    if spec.kind == "scale":
         largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
-        X = X @ sp.diags_array(1 / np.where(largest > 0, largest, 1))
-    elif spec.kind in ("standardize", "log", "csv", "dense", "bundled"):
+        return X @ sp.diags_array(1 / np.where(largest > 0, largest, 1))
+    if spec.kind in ("standardize", "log", "csv", "dense", "bundled"):
         X = X.toarray() if sp.issparse(X) else X
         if spec.kind != "dense":
             X = np.log(np.maximum(X, 1)) if spec.kind == "log" else X
             spread = X.std(axis=0)
             X = (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0]
-    if spec.task == "targets":
-        return X, y - y.mean()
-    return X, np.where(np.isin(y, spec.positive) if spec.positive else y == y.max(), 1.0, -1.0)
+    return X
 
 
 def _read(spec, data):
