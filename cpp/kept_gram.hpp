@@ -32,8 +32,9 @@ class KeptGram {
         if (!constant_ || !worth_it(rows.size())) return gram(X_, h, rows, bordered_, size_, M, threads_);
         const auto add = [&](std::span<const std::uint32_t> some, double sign) {
             if (some.empty()) return;
-            gram(X_, c_, some, bordered_, size_, M, threads_);
-            for (std::size_t k = 0; k < sum_.size(); ++k) sum_[k] += sign * M[k];
+            const std::span<double> part = M.first(sum_.size());
+            lower_gram(X_, c_, some, bordered_, size_, part, threads_);
+            for (std::size_t k = 0; k < sum_.size(); ++k) sum_[k] += sign * part[k];
         };
         RoomVector<std::uint32_t> place(X_.size(), room_);
         if (in_.empty()) in_.resize(X_.size());
@@ -48,7 +49,7 @@ class KeptGram {
         }
         if (anew) {
             std::fill(in_.begin(), in_.end(), 0);
-            sum_.assign(size_ * size_, 0.0);
+            sum_.assign(layout(X_, size_).volume(), 0.0);
             most_.assign(size_, 0.0);
             add(rows, 1);
             cancelled();
@@ -57,6 +58,7 @@ class KeptGram {
         count_ = rows.size();
         const double scale = h[rows.front()] / c_[rows.front()];
         for (std::size_t k = 0; k < sum_.size(); ++k) M[k] = scale * sum_[k];
+        spread(layout(X_, size_), M);
     }
 
     // What a system costs beside one that begins anew, over some steps.
@@ -77,8 +79,9 @@ class KeptGram {
     // Rows much longer than those left have been taken away, but not their rounding.
     bool cancelled() {
         bool any = false;
+        const auto at = layout(X_, size_);
         for (std::size_t j = 0; j < size_; ++j) {
-            const double own = sum_[j * size_ + j];
+            const double own = sum_[at(j) + j];
             most_[j] = std::max(most_[j], own);
             any |= own < kLeft * most_[j];
         }

@@ -50,34 +50,64 @@ inline std::span<const std::uint32_t> support(std::span<const double> h, std::sp
     return chosen(rows, threads, [=](std::size_t i) { return h[i] > 0; });
 }
 
+// A symmetric matrix by its lower triangle, in a square or packed, row after row: where a row begins. Sparse
+// rows add to the packed one, half of the memory; tiles of dense ones take the square.
+struct Square {
+    std::size_t size;
+    std::size_t volume() const { return size * size; }
+    std::size_t operator()(std::size_t row) const { return row * size; }
+};
+struct Triangle {
+    std::size_t size;
+    std::size_t volume() const { return (*this)(size); }
+    std::size_t operator()(std::size_t row) const { return row * (row + 1) / 2; }
+};
+template <class V, class I, class P>
+Triangle layout(const CsrRows<V, I, P>&, std::size_t size) {
+    return {size};
+}
+template <class V>
+Square layout(const DenseRows<V>&, std::size_t size) {
+    return {size};
+}
+
+// The square of what is at the beginning of M.
+inline void spread(Square, std::span<double>) {}
+inline void spread(Triangle packed, std::span<double> M) {
+    for (std::size_t size = packed.size, j = size; j-- > 0;) {
+        double *from = M.data() + packed(j), *to = M.data() + j * size;
+        std::copy_backward(from, from + j + 1, to + j + 1);
+        std::fill(to + j + 1, to + size, 0.0);
+    }
+}
+
 template <class V, class I, class P>
 void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool bordered, double* out,
-               std::size_t size) {
+               Triangle at) {
     const auto& X = rows.X;
     const std::size_t end = X.end(i);
-    double* border = out + (size - 1) * size;
+    double* border = out + at(at.size - 1);
     for (std::size_t begin = X.begin(i), k = begin; k < end; ++k) {
         const double scaled = h * X.data[k];
         const auto row = static_cast<std::size_t>(X.indices[k]);
         for (std::size_t l = begin; l <= k; ++l) {
             const auto column = static_cast<std::size_t>(X.indices[l]);
-            out[column <= row ? row * size + column : column * size + row] +=
-                scaled * X.data[l];  // in any order
+            out[column <= row ? at(row) + column : at(column) + row] += scaled * X.data[l];  // in any order
         }
         if (bordered) border[row] += scaled;
     }
-    if (bordered) border[size - 1] += h;
+    if (bordered) border[at.size - 1] += h;
 }
 
 template <class V, class I, class P>
 void gram_block(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
-                bool bordered, double* out, std::size_t size) {
-    for (const std::uint32_t i : rows) add_outer(X, i, h[i], bordered, out, size);
+                bool bordered, double* out, Triangle at) {
+    for (const std::uint32_t i : rows) add_outer(X, i, h[i], bordered, out, at);
 }
 template <class V>
 void gram_block(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
-                bool bordered, double* out, std::size_t size) {
-    add_gram(X.X, h, rows, bordered, 0, size, out, size);
+                bool bordered, double* out, Square at) {
+    add_gram(X.X, h, rows, bordered, 0, at.size, out, at.size);
 }
 
 // Threads share the examples, each block of them with a matrix of its own,
@@ -91,18 +121,18 @@ void gram_in_blocks(const Rows& X, std::span<const double> h, std::span<const st
                  [&](std::size_t block, double* sum) {
                      const std::size_t first = rows.size() * block / blocks;
                      const std::size_t last = rows.size() * (block + 1) / blocks;
-                     gram_block(X, h, rows.subspan(first, last - first), bordered, sum, size);
+                     gram_block(X, h, rows.subspan(first, last - first), bordered, sum, layout(X, size));
                  });
 }
 template <class V, class I, class P>
-void gram(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
-          bool bordered, std::size_t size, std::span<double> out, int threads) {
+void lower_gram(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                bool bordered, std::size_t size, std::span<double> out, int threads) {
     gram_in_blocks(X, h, rows, bordered, size, out, threads);
 }
 // or the rows of the matrix, where it is dense, and so large that those would take much memory.
 template <class V>
-void gram(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
-          bool bordered, std::size_t size, std::span<double> out, int threads) {
+void lower_gram(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
+                bool bordered, std::size_t size, std::span<double> out, int threads) {
     if (size < 128 || rows.size() >= 64 * size)
         return gram_in_blocks(X, h, rows, bordered, size, out, threads);
     const double work = 0.1 * static_cast<double>(size * size) * static_cast<double>(rows.size());
@@ -110,6 +140,15 @@ void gram(const DenseRows<V>& X, std::span<const double> h, std::span<const std:
     for_strips(size, threads, work, [&](std::size_t first, std::size_t last) {
         add_gram(X.X, h, rows, bordered, first, last, out.data(), size);
     });
+}
+
+// Both as they are in the square M.
+template <class Rows>
+void gram(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
+          std::size_t size, std::span<double> M, int threads) {
+    const auto packed = layout(X, size);
+    lower_gram(X, h, rows, bordered, size, M.first(packed.volume()), threads);
+    spread(packed, M);
 }
 
 // ⟨x_k, x_l⟩ for those rows, lower triangle.
