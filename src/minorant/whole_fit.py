@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["whole_fit"]
 
 _EQUAL = np.empty(0)
-_BUDGET = 3e8  # operations of Newton's method: some tenths of a second
+_BUDGET = 1e9  # operations of Newton's method: some tenths of a second; another start would forget its center
 _LEAST_TOL = 1e-11  # below it rounding has a say, which the driver knows how to ask
 
 
