@@ -69,6 +69,7 @@ class Sweeping {
             const Sweeps now = sweep(std::max(rules_.first, static_cast<int>(block)), enough);
             const double excess = p_.lam * now.excess;
             const double rate = excess > 0 && excess < last ? std::log(last / excess) / now.count : 0.0;
+            if (done_ == 0) enough = rules_.hope * tol_ * std::min(best_.fit.primal, value() + excess);
             done_ += now.count;
             best_.fit.products += 2 * now.count;
             last = excess;
@@ -95,6 +96,14 @@ class Sweeping {
         const Sweeps found = ascent.run(most, enough / p_.lam);
         bias_ = ascent.bias();
         return found;
+    }
+
+    // See `Examples.value`.
+    double value() {
+        RoomVector<double> alpha(t_.size(), p_.room);
+        for (std::size_t i = 0; i < t_.size(); ++i) alpha[i] = p_.c[i] * t_[i];
+        for (std::size_t j = 0; j < w_.size(); ++j) v_[j] = -p_.lam * w_[j];
+        return p_.dual(alpha, v_) + bias_ * row_dot(p_.sign.data(), alpha.data(), alpha.size());
     }
 
     bool newton_is_cheaper(double gap, double rate) const {

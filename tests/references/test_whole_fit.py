@@ -16,6 +16,7 @@ from minorant.losses import Hinge, Logistic, SmoothHinge, SquaredHinge
 from minorant.losses.base import normalized_weights
 from minorant.operators import as_linear_map
 from minorant.regularizers import L2
+from minorant.solvers.examples import Examples
 
 pytestmark = pytest.mark.skipif(not kernels.native, reason="the core was not compiled")
 
@@ -102,6 +103,45 @@ def test_sweeps_are_those_of_the_general_way(monkeypatch, loss, bias, C, tol):
     reference = solve(Problem(LOSSES[loss](y, bias=bias), X, L2(lam)), tol=tol, solver="dual-coordinates")
     assert fit.certificate.n_products == reference.certificate.n_products
     np.testing.assert_allclose(fit.w, reference.w, rtol=1e-6, atol=1e-8)
+
+
+def text(seed):
+    """Rows like texts: few words each, of length 1, and a class that is rare."""
+    rng = np.random.default_rng(seed)
+    X = np.abs(rng.normal(size=(1500, 1000))) * (rng.random((1500, 1000)) < 0.02)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    score = X @ rng.normal(size=1000)
+    return csr_array(X), np.where(score > np.quantile(score, 0.9), 1.0, -1.0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_first_look_is_enough(monkeypatch, seed):
+    """It waits for a gap that is small beside J there, not beside J(0), which is 6 times as large."""
+    go(monkeypatch, "sweeps")
+    X, y = text(seed)
+    lam, loss = 1.0 / y.size, SquaredHinge(y, bias=False)
+    fit = core.whole_fit(as_linear_map(X), y, None, loss.scalar, lam, 1e-6)
+    reference = solve(Problem(loss, X, L2(lam)), tol=1e-6, solver="dual-coordinates")
+    assert fit.certificate.status is reference.certificate.status is Status.CERTIFIED
+    assert fit.certificate.n_products == reference.certificate.n_products
+    assert fit.certificate.n_products <= 24  # 11 sweeps and one look, not 13 and two
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
+def test_value_and_excess_are_the_objective(loss, bias):
+    """J(w, b) = D(t) + excess where w = w(t), at any b, on the hyperplane or not."""
+    X, y = draw((80, 7), sparse=True)
+    problem = Problem(LOSSES[loss](y, bias=bias), X, L2(0.05))
+    e = Examples.of(problem)
+    rng = np.random.default_rng(2)
+    t, b = rng.random(y.size), rng.normal() * bias
+    alpha = e.scalar.c * t
+    w = -(problem.A.T @ alpha) / e.lam
+    r = problem.A @ w - e.scalar.offset + (b * e.scalar.direction if bias else 0.0)
+    excess = kernels.excess(e.scalar.logistic, e.scalar.shape, r, alpha, e.scalar.c)
+    at_b = problem.regularizer.value(w) + problem.loss.value_at(problem.A @ w, b)
+    assert e.value(t, w, b) + excess == pytest.approx(at_b, rel=1e-12)
 
 
 def fits(**options):

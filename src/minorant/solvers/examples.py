@@ -203,6 +203,17 @@ class Examples:
         at = self._at(r, r, mu, step)
         return self.leaned(at) if np.isfinite(at.tilt) else at.alpha
 
+    def value(self, t: Vector, w: Vector, bias: float) -> float:
+        """D for slopes t with w = w(c t) at a bias that is held; with their excess it is J of w and this bias.
+
+        What the first look of the sweeps has to promise is a share of J there, not of J(0), which is much larger.
+        """
+        f = self.scalar
+        alpha, at_zero = f.c * t, np.zeros(self.n)
+        bent = kernels.excess(*self._phi, at_zero, alpha, f.c) - kernels.excess(*self._phi, at_zero, np.empty(0), f.c)
+        pull = kernels.dot(f.offset, alpha) - (bias * kernels.dot(f.direction, alpha) if f.bias else 0.0)
+        return -pull - bent - 0.5 * self.lam * kernels.dot(w, w)
+
     def excess(self, at: Slopes) -> float:
         """The second part of the gap."""
         return kernels.excess(*self._phi, at.exact, at.alpha, self.scalar.c)

@@ -113,6 +113,8 @@ def dual_coordinates(
     while True:
         most = max(_FIRST, int(min(max(_GROWTH * done, _OVERHEAD / _sweep(e)), _BLOCK / _sweep(e))))
         bias, excess, count = e.sweeps(t, w, bias, most, enough, done, swept)
+        if done == 0:
+            enough = _HOPE * tol * min(best.primal, e.value(t, w, bias) + excess)
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
         done, last = done + count, excess
         ending = stop(done, max(excess / best.primal, tol), rate)
