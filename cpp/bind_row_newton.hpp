@@ -46,7 +46,7 @@ void bind_row_newton_dense(nanobind::module_& m) {
            const Loss& loss, double l1, double l2, bool bias, const Vector& w, double b, double enough,
            int most) {
             const std::size_t n = X.shape(by_columns ? 1 : 0), p = X.shape(by_columns ? 0 : 1);
-            const DenseRowProducts<V> rows(X.data(), n, p, by_columns, Picked{n, {}});
+            const DenseRowProducts<V> rows(X.data(), n, p, by_columns);
             return newton_on(rows, s, a, c, loss, l1, l2, bias, w, b, enough, 0.0, most);
         },
         "X"_a.noconvert(), "by_columns"_a, "s"_a.noconvert(), "a"_a.noconvert(), "c"_a.noconvert(), "loss"_a,

@@ -45,10 +45,10 @@ struct Level {
 };
 
 // e = c s t, and h = c φ'', at least c·least
-MINORANT_CLONES inline std::array<double, 4> linearize_block(const LogisticLoss&, const double* s,
-                                                             const double* a, const double* c,
-                                                             const double* z, double b, double least,
-                                                             double* e, double* h, std::size_t n) {
+MINORANT_WIDE_CLONES inline std::array<double, 4> linearize_block(const LogisticLoss&, const double* s,
+                                                                  const double* a, const double* c,
+                                                                  const double* z, double b, double least,
+                                                                  double* e, double* h, std::size_t n) {
     return lane_sums<4>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double r = s[i] * (z[i] + b) - a[i], q = exp_negative(r < 0 ? r : -r), inverse = 1 / (1 + q);
         const double t = (r < 0 ? q : 1.0) * inverse, curvature = q * inverse * inverse;
@@ -82,9 +82,9 @@ Level linearize(const Loss& loss, const Examples& on, const double* z, double b,
 }
 
 // Σ c φ at z + t v and the bias b
-MINORANT_CLONES inline double value_block(const LogisticLoss&, const double* s, const double* a,
-                                          const double* c, const double* z, const double* v, double t,
-                                          double b, std::size_t n) {
+MINORANT_WIDE_CLONES inline double value_block(const LogisticLoss&, const double* s, const double* a,
+                                               const double* c, const double* z, const double* v, double t,
+                                               double b, std::size_t n) {
     return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double r = s[i] * (z[i] + t * v[i] + b) - a[i], q = exp_negative(r < 0 ? r : -r);
         return std::array{c[i] * ((r < 0 ? 0.0 : r) + log1p_unit(q))};

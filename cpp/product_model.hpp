@@ -62,6 +62,10 @@ class ProductModel {
         restart(w, slopes);
     }
 
+    bool has(std::span<const std::size_t> columns) const {
+        return std::includes(columns_.begin(), columns_.end(), columns.begin(), columns.end());
+    }
+
     // The weights and slopes where the model begins.
     void restart(std::span<const double> w, std::span<const double> slopes) {
         for (std::size_t j = 0; j < size_; ++j) {

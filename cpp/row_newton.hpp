@@ -5,7 +5,8 @@
 // A pass over the rows gives the scores, slopes and gradient at a point, another the products XᵀHX of the
 // columns that may have a weight next; the quadratic model of these costs next to nothing (`ProductModel`). A
 // free bias is at its best at every point. The first steps use a sample of the rows: far from the solution it
-// tells as much as all of them. Curvature has a floor, as in `BlockSolver`.
+// tells as much as all of them; then all of them give the gradient, but a sample the products, and at last
+// products serve as long as they lead on. Curvature has a floor, as in `BlockSolver`.
 #pragma once
 
 #include <algorithm>
@@ -44,22 +45,41 @@ class RowNewton {
 
   private:
     static constexpr double kRounding = 1e-14;  // of J: a fall by less is hidden, and the gap must tell
-    static constexpr double kSampleGap = 0.01;  // of J: what a sample of the rows is solved to
+    static constexpr double kSampleGap = 0.1;   // of J: what a sample of the rows is solved to, at least,
+    static constexpr double kNoise = 2;         // or to steps of so much of J for each weight and row
     static constexpr std::size_t kGrowth = 4;   // of samples
+    static constexpr double kFar = 0.3;         // of J: a gap where a sample tells enough of the curvature
+    static constexpr double kStale = 0.1;       // of the last gap: products that led here serve again
+    static constexpr std::size_t kFew = 16;     // columns whose products cost less than a choice
+
+    // The rows of a sample, at least.
+    std::size_t wanted() const { return std::max<std::size_t>(1000, 10 * X_.columns()); }
+
+    // One of `stride` neighbors, in any order of the rows: not always the same one.
+    static std::size_t pick(std::size_t k, std::size_t stride, std::size_t turn = 0) {
+        return k * stride + (((k + turn) * 2654435761u) >> 8) % stride;
+    }
+
+    // Leaves the curvature of one of kGrowth neighbors, for all of them.
+    void thin(int turn) {
+        std::vector<double> some(h_.size());
+        for (std::size_t k = 0; k < h_.size() / kGrowth; ++k) {
+            const std::size_t i = pick(k, kGrowth, static_cast<std::size_t>(turn));
+            some[i] = kGrowth * h_[i];
+        }
+        h_.swap(some);
+    }
 
     // Steps on samples of the rows, one of each `stride` neighbors, larger ones as w gets closer.
     void sample(int most) {
-        const std::size_t wanted = std::max<std::size_t>(1000, 10 * X_.columns());
         std::size_t stride = 1;
-        while (stride < 64 && X_.size() / (kGrowth * stride) >= wanted) stride *= kGrowth;
+        while (stride < 64 && X_.size() / (kGrowth * stride) >= wanted()) stride *= kGrowth;
         for (; stride > 1; stride /= kGrowth) sample(stride, most);
     }
 
     void sample(std::size_t stride, int most) {
         std::vector<std::uint32_t> rows(X_.size() / stride);
-        for (std::size_t k = 0; k < rows.size();
-             ++k)  // in any order of the rows: not always the same of the neighbors
-            rows[k] = static_cast<std::uint32_t>(k * stride + ((k * 2654435761u) >> 8) % stride);
+        for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = static_cast<std::uint32_t>(pick(k, stride));
         std::vector<double> s(rows.size()), a(rows.size()), c(rows.size());
         double part = 0, whole = 0;
         for (const double weight : examples_.c) whole += weight;
@@ -80,24 +100,43 @@ class RowNewton {
         h_.resize(X.size());
         v_.resize(w_.size());
         X.scores(w_, z_);
-        double last = INFINITY;
+        double last = INFINITY, before = 0;
+        bool rough = false;  // the last step was of old products, or of those of a sample
         std::optional<ProductModel> model;
         level(on);
         for (int round = 0;; ++round) {
             X.gradient(e_, v_);
             const double gap = slopes_gap(w_, v_, l1_, l2_, level_), J = level_.loss + penalty(w_);
             if (round == 0) enough = std::max(enough, part * gap / J);
-            if (gap <= enough * J || gap > 0.5 * last || round == most) return;
-            if (model && loss_.quadratic()) {
+            if (gap <= enough * J || (gap > 0.5 * last && !rough) || round == most) return;
+            const bool far = gap > kFar * J, failed = rough && gap > 0.5 * last;
+            std::vector<std::size_t> set = choose(far);
+            rough = !failed && model && gap <= kStale * before && model->has(set);
+            if (rough || (model && loss_.quadratic())) {
                 model->restart(w_, v_);
             } else {
-                model.emplace(X, h_, choose(gap > 0.1 * J), bias_, l1_, l2_, w_, v_);
+                rough = !failed && far && !loss_.quadratic() && w_.size() > kFew &&
+                        X.size() >= kGrowth * wanted();
+                if (rough) thin(round);
+                model.emplace(X, h_, std::move(set), bias_, l1_, l2_, w_, v_);
             }
-            model->minimize(loss_.quadratic() ? 0.3 * enough * J : 0.03 * std::max(gap, enough * J), level_);
+            model->minimize(inner(gap / J, enough) * J, level_);
             const double t = advance(X, on, model->weights(w_.size()), *model, J);
-            if (t == 0) return;
-            last = level_.loss + penalty(w_) < J * (1 - kRounding) ? INFINITY : gap;
+            if (t == 0 && !rough) return;
+            const double fall = J - level_.loss - penalty(w_);
+            if (X.size() < X_.size() && t > 0 &&
+                fall <= kNoise * J * support() / static_cast<double>(X.size()))
+                return;
+            before = gap;
+            last = fall > kRounding * J ? INFINITY : gap;
         }
+    }
+
+    // What the model is solved to; gaps are fractions of J. Near the solution a step squares the gap: less
+    // is not worth its sweeps, more would cost a step.
+    double inner(double gap, double enough) const {
+        if (loss_.quadratic()) return 0.3 * enough;
+        return std::max(0.1 * enough, gap * std::min(0.01, gap));
     }
 
     // To the minimizer of the model, or by halves of the way to where J is not higher; the step.
@@ -161,9 +200,14 @@ class RowNewton {
     std::vector<std::size_t> choose(bool far) const {
         std::vector<std::size_t> set;
         for (std::size_t j = 0; j < w_.size(); ++j)
-            if (loss_.quadratic() || w_[j] != 0 || std::abs(v_[j]) > (far ? 0.4 : 0.7) * l1_)
+            if (loss_.quadratic() || w_.size() <= kFew || w_[j] != 0 ||
+                std::abs(v_[j]) > (far ? 0.4 : 0.7) * l1_)
                 set.push_back(j);
         return set;
+    }
+
+    double support() const {
+        return static_cast<double>(std::count_if(w_.begin(), w_.end(), [](double x) { return x != 0; }));
     }
 
     double penalty(std::span<const double> w) const {

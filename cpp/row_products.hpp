@@ -1,52 +1,109 @@
 // Passes over the rows of a matrix with few columns: scores X w, gradient Xᵀe, products XᵀHX of some columns,
 // which are added to zeros.
 //
-// Dense rows are taken kRows at a time into a buffer of columns, float64 whatever the type and the order of
-// the matrix: then the vectors run over examples, however few the columns are. Sums are in a fixed order.
+// Products of dense columns are taken kRows rows at a time in the tiles of `tiles.hpp`, float64 whatever the
+// type and the order of the matrix; rows with h = 0 are left out. Sums are in a fixed order.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "csr.hpp"
 #include "dense.hpp"
 #include "lanes.hpp"
+#include "tiles.hpp"
 
 namespace minorant {
 
 inline constexpr std::size_t kRows = 128;
 
-// Σ a x over kRows
-MINORANT_INLINE double block_dot(const double* a, const double* x) {
-    double lanes[kLanes] = {};
-    for (std::size_t r = 0; r < kRows; r += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += a[r + lane] * x[r + lane];
-    return fold(lanes);
+// z += w x
+MINORANT_CLONES inline void add_scaled(const float* x, double w, std::size_t n, double* z) {
+    for (std::size_t r = 0; r < n; ++r) z[r] += w * x[r];
+}
+MINORANT_CLONES inline void add_scaled(const double* x, double w, std::size_t n, double* z) {
+    for (std::size_t r = 0; r < n; ++r) z[r] += w * x[r];
 }
 
-MINORANT_CLONES inline void block_scores(const double* x, const double* w, std::size_t columns, double* z) {
-    for (std::size_t r = 0; r < kRows; ++r) z[r] = 0;
-    for (std::size_t j = 0; j < columns; ++j, x += kRows)
-        if (w[j] != 0)
-            for (std::size_t r = 0; r < kRows; ++r) z[r] += w[j] * x[r];
-}
+// out += Σ e_r x_r over neighboring rows, kStrip columns at a time: so many sums stay in registers. The last
+// strip may begin within the one before it, which has counted those columns.
+inline constexpr std::size_t kStrip = 32;
 
-MINORANT_CLONES inline void block_gradient(const double* x, const double* e, std::size_t columns, double* g) {
-    for (std::size_t j = 0; j < columns; ++j) g[j] += block_dot(e, x + j * kRows);
-}
-
-// out[j, k] += Σ h x_j x_k for k ≤ j
-MINORANT_CLONES inline void block_products(const double* x, const double* h, std::size_t columns,
-                                           double* out) {
-    double scaled[kRows];
-    for (std::size_t j = 0; j < columns; ++j) {
-        const double* own = x + j * kRows;
-        for (std::size_t r = 0; r < kRows; ++r) scaled[r] = h[r] * own[r];
-        double* row = out + j * columns;
-        for (std::size_t k = 0; k <= j; ++k) row[k] += block_dot(scaled, x + k * kRows);
+template <class V>
+MINORANT_INLINE void add_strips(const V* X, std::size_t columns, const double* e, std::size_t rows,
+                                double* out) {
+    for (std::size_t done = 0; done < columns; done += kStrip) {
+        const std::size_t first = std::min(done, columns - kStrip);
+        const V* x = X + first;
+        double sum[kStrip] = {};
+        for (std::size_t r = 0; r < rows; ++r, x += columns)
+            for (std::size_t c = 0; c < kStrip; ++c) sum[c] += e[r] * x[c];
+        for (std::size_t c = done - first; c < kStrip; ++c) out[first + c] += sum[c];
     }
+}
+MINORANT_CLONES inline void block_gradient(const float* X, std::size_t columns, const double* e,
+                                           std::size_t rows, double* out) {
+    add_strips(X, columns, e, rows, out);
+}
+MINORANT_CLONES inline void block_gradient(const double* X, std::size_t columns, const double* e,
+                                           std::size_t rows, double* out) {
+    add_strips(X, columns, e, rows, out);
+}
+
+// Packs those columns of some rows for `add_tiles`: as they are to b, and scaled by h to a. Entry (r, j) is
+// X[r·stride + j·step]; what comes after the columns of a row is read up to `end`, and left out.
+template <class V>
+MINORANT_INLINE void pack_chosen_of(const V* X, const V* end, std::size_t stride, std::size_t step,
+                                    std::span<const std::uint32_t> rows, const double* h,
+                                    std::span<const std::size_t> columns, double* __restrict a,
+                                    double* __restrict b) {
+    const std::size_t depth = rows.size();
+    for (std::size_t k = 0; k < columns.size(); k += kSliver, a += depth * kSliver, b += depth * kSliver) {
+        const std::size_t count = std::min(kSliver, columns.size() - k);
+        const std::size_t* at = columns.data() + k;
+        const bool neighbors = step == 1 && at[count - 1] - at[0] == count - 1;
+        double keep[kSliver] = {};
+        std::fill_n(keep, count, 1.0);
+        for (std::size_t r = 0; r < depth; ++r) {
+            const V* x = X + rows[r] * stride;
+            const double scale = h[rows[r]];
+            double *scaled = a + r * kSliver, *plain = b + r * kSliver;
+            if (neighbors && end - x >= static_cast<std::ptrdiff_t>(at[0] + kSliver)) {
+                for (std::size_t c = 0; c < kSliver; ++c) plain[c] = keep[c] * x[at[0] + c];
+            } else {
+                for (std::size_t c = 0; c < count; ++c) plain[c] = x[at[c] * step];
+                for (std::size_t c = count; c < kSliver; ++c) plain[c] = 0;
+            }
+            for (std::size_t c = 0; c < kSliver; ++c) scaled[c] = scale * plain[c];
+        }
+    }
+}
+MINORANT_CLONES inline void pack_chosen(const float* X, const float* end, std::size_t stride,
+                                        std::size_t step, std::span<const std::uint32_t> rows,
+                                        const double* h, std::span<const std::size_t> columns, double* a,
+                                        double* b) {
+    pack_chosen_of(X, end, stride, step, rows, h, columns, a, b);
+}
+MINORANT_CLONES inline void pack_chosen(const double* X, const double* end, std::size_t stride,
+                                        std::size_t step, std::span<const std::uint32_t> rows,
+                                        const double* h, std::span<const std::size_t> columns, double* a,
+                                        double* b) {
+    pack_chosen_of(X, end, stride, step, rows, h, columns, a, b);
+}
+
+// What is above the diagonal becomes what is below it, tile by tile: rows and columns of a tile stay in the
+// cache.
+inline void mirror(std::span<double> out, std::size_t size) {
+    constexpr std::size_t kTile = 32;
+    for (std::size_t top = 0; top < size; top += kTile)
+        for (std::size_t left = 0; left <= top; left += kTile)
+            for (std::size_t j = top; j < std::min(size, top + kTile); ++j)
+                for (std::size_t k = left; k < std::min(j, left + kTile); ++k)
+                    out[k * size + j] = out[j * size + k];
 }
 
 // Either side of the diagonal becomes the sum of both, tile by tile: rows and columns of a tile stay in the
@@ -69,99 +126,71 @@ struct Picked {
     std::size_t operator[](std::size_t k) const { return rows.empty() ? k : rows[k]; }
 };
 
+// Dense rows, or some of them, which are copied: a sample is read many times.
 template <class V>
 class DenseRowProducts {
   public:
     // `by_columns`: X[j·n + i] is entry (i, j), else X[i·p + j]
-    DenseRowProducts(const V* X, std::size_t n, std::size_t p, bool by_columns, Picked rows)
-        : X_(X), n_(n), p_(p), by_columns_(by_columns), rows_(rows) {}
+    DenseRowProducts(const V* X, std::size_t n, std::size_t p, bool by_columns)
+        : X_(X), n_(n), p_(p), by_columns_(by_columns) {}
     DenseRowProducts only(std::span<const std::uint32_t> rows) const {
-        return {X_, n_, p_, by_columns_, Picked{n_, rows}};
+        auto some = std::make_shared_for_overwrite<V[]>(rows.size() * p_);
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            V* to = some.get() + k * p_;
+            if (by_columns_) {
+                for (std::size_t j = 0; j < p_; ++j) to[j] = X_[j * n_ + rows[k]];
+            } else {
+                std::copy_n(X_ + rows[k] * p_, p_, to);
+            }
+        }
+        DenseRowProducts sample(some.get(), rows.size(), p_, false);
+        sample.own_ = std::move(some);
+        return sample;
     }
 
-    std::size_t size() const { return rows_.size(); }
+    std::size_t size() const { return n_; }
     std::size_t columns() const { return p_; }
 
     void scores(std::span<const double> w, std::span<double> z) const {
-        std::vector<std::size_t> used;
-        std::vector<double> weights;
-        for (std::size_t j = 0; j < p_; ++j)
-            if (w[j] != 0) used.push_back(j), weights.push_back(w[j]);
-        double block[kRows];
-        each(used, [&](const double* x, std::size_t begin, std::size_t count) {
-            block_scores(x, weights.data(), used.size(), block);
-            std::copy_n(block, count, z.data() + begin);
-        });
+        if (!by_columns_) return row_dots(X_, w.data(), n_, p_, z.data());
+        std::fill(z.begin(), z.end(), 0.0);
+        for (std::size_t begin = 0; begin < n_; begin += kRows)
+            for (std::size_t j = 0; j < p_; ++j)
+                if (w[j] != 0)
+                    add_scaled(X_ + j * n_ + begin, w[j], std::min(kRows, n_ - begin), z.data() + begin);
     }
     void gradient(std::span<const double> e, std::span<double> out) const {
+        if (by_columns_) return row_dots(X_, e.data(), p_, n_, out.data());
         std::fill(out.begin(), out.end(), 0.0);
-        double block[kRows];
-        each(whole(), [&](const double* x, std::size_t begin, std::size_t count) {
-            block_gradient(x, padded(e, begin, count, block), p_, out.data());
-        });
+        if (p_ < kStrip) return add_rows(X_, e.data(), n_, p_, out.data());
+        for (std::size_t begin = 0; begin < n_; begin += kRows)
+            block_gradient(X_ + begin * p_, p_, e.data() + begin, std::min(kRows, n_ - begin), out.data());
     }
     void products(std::span<const double> h, std::span<const std::size_t> columns,
                   std::span<double> out) const {
-        double block[kRows];
-        each(columns, [&](const double* x, std::size_t begin, std::size_t count) {
-            block_products(x, padded(h, begin, count, block), columns.size(), out.data());
-        });
-        symmetrize(out, columns.size());
+        const std::size_t size = columns.size(), room = packed_size(kRows, size);
+        const std::size_t stride = by_columns_ ? 1 : p_, step = by_columns_ ? n_ : 1;
+        const Packed packed(2 * room);
+        double *a = packed.data(), *b = a + room;
+        std::vector<std::uint32_t> used(n_);
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            used[count] = static_cast<std::uint32_t>(i);
+            count += h[i] != 0;
+        }
+        for (std::size_t begin = 0; begin < count; begin += kRows) {
+            const std::span rows(used.data() + begin, std::min(kRows, count - begin));
+            pack_chosen(X_, X_ + n_ * p_, stride, step, rows, h.data(), columns, a, b);
+            add_tiles(a, b, rows.size(), 0, size, out.data(), size);
+        }
+        mirror(out, size);
     }
 
   private:
-    std::vector<std::size_t> whole() const {
-        std::vector<std::size_t> all(p_);
-        for (std::size_t j = 0; j < p_; ++j) all[j] = j;
-        return all;
-    }
-
-    static const double* padded(std::span<const double> e, std::size_t begin, std::size_t count, double* to) {
-        if (count == kRows) return e.data() + begin;
-        std::fill(std::copy_n(e.data() + begin, count, to), to + kRows, 0.0);
-        return to;
-    }
-
-    // f(columns of the block, where it begins, its rows); rows beyond the last are 0
-    template <class F>
-    void each(std::span<const std::size_t> columns, F&& f) const {
-        std::vector<double> x(columns.size() * kRows);
-        const std::size_t n = size();
-        for (std::size_t begin = 0; begin < n; begin += kRows) {
-            const std::size_t count = std::min(kRows, n - begin);
-            if (count < kRows) std::fill(x.begin(), x.end(), 0.0);
-            if (by_columns_) {
-                for (std::size_t j = 0; j < columns.size(); ++j) {
-                    const V* column = X_ + columns[j] * n_;
-                    for (std::size_t r = 0; r < count; ++r) x[j * kRows + r] = column[rows_[begin + r]];
-                }
-            } else {
-                for (std::size_t first = 0; first < count; first += kLanes)  // a line of the buffer at a time
-                    transpose(columns, begin + first, std::min(kLanes, count - first), x.data() + first);
-            }
-            f(x.data(), begin, count);
-        }
-    }
-
-    void transpose(std::span<const std::size_t> columns, std::size_t begin, std::size_t count,
-                   double* x) const {
-        const V* row[kLanes] = {};
-        for (std::size_t r = 0; r < count; ++r) row[r] = X_ + rows_[begin + r] * p_;
-        if (count < kLanes) {
-            for (std::size_t j = 0; j < columns.size(); ++j)
-                for (std::size_t r = 0; r < count; ++r) x[j * kRows + r] = row[r][columns[j]];
-            return;
-        }
-        for (std::size_t j = 0; j < columns.size(); ++j, x += kRows) {
-            const std::size_t at = columns[j];
-            for (std::size_t r = 0; r < kLanes; ++r) x[r] = row[r][at];
-        }
-    }
-
     const V* X_;
     std::size_t n_, p_;
     bool by_columns_;
-    Picked rows_;
+    std::shared_ptr<V[]> own_;
 };
 
 template <class V, class I, class P>

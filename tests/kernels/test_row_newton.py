@@ -124,6 +124,52 @@ def test_some_columns_are_a_matrix_of_their_own(kernels, types):
         assert relative_gap(X, arguments, rough) <= 0.4 * first
 
 
+@pytest.mark.parametrize("p", [17, 33, 70])
+@pytest.mark.parametrize("name", LOSSES)
+def test_columns_that_fill_several_tiles(name, p):
+    """A step to the minimizer of an exact model ends where the model says: products that are wrong need many more."""
+    X, y, c = draw(n=517, p=p, seed=5)
+    arguments = (*problem(name, y, c, bias=True, p=p, l1=0.02, enough=1e-10)[:-1], 12)
+    S = sp.csr_array(X)
+    for value in (np.float32, np.float64):
+        Z = X.astype(value)
+        for found in (
+            _core.dense_row_newton(Z, False, *arguments),
+            _core.dense_row_newton(np.ascontiguousarray(Z.T), True, *arguments),
+            _core.csr_row_newton(S.data.astype(value), S.indices, S.indptr, *arguments),
+        ):
+            assert 0 < np.count_nonzero(found[0]) < p
+            assert relative_gap(X, arguments, found) <= 1.5e-10
+
+
+@pytest.mark.parametrize("name", ["squared hinge", "logistic"])
+def test_curvature_of_some_rows_leads_as_far(name):
+    X, y, c = draw(n=12_003, p=20, seed=6)
+    arguments = problem(name, y, c, p=20, l1=1e-3, enough=1e-8)
+    rows = sp.csr_array(X)
+    far = np.zeros(20)
+    far[:3] = -3.0, 2.0, 3.0  # a start of its own: there is no sample before it, and the gap is large
+    for start, steps in ((np.zeros(20), 9), (far, 12)):
+        rest = *arguments[:7], start, *arguments[8:-1], steps
+        for found in (
+            _core.dense_row_newton(X, False, *rest),
+            _core.csr_row_newton(rows.data, rows.indices, rows.indptr, *rest),
+        ):
+            assert relative_gap(X, rest, found) <= 1.5e-8
+
+
+def test_a_rare_column_that_a_sample_misses_keeps_its_weight():
+    X, y, c = draw(n=8_000, p=20, seed=7)
+    X[:, 19] = 0.0
+    X[4001, 19], c[4001] = 30.0, 1e-3
+    arguments = problem("logistic", y, c / c.sum(), p=20, l1=1e-4, enough=1e-9)
+    for start in (0.0, 4.0):
+        rest = *arguments[:7], np.full(20, start), *arguments[8:]
+        found = _core.dense_row_newton(X, False, *rest)
+        assert found[0][19] != 0.0
+        assert relative_gap(X, rest, found) <= 1.5e-9
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_many_rows_begin_with_samples_of_them(name):
     X, y, c = draw(n=20_001, p=5, seed=2)
