@@ -14,6 +14,7 @@
 #include "bind.hpp"
 #include "bind_newton.hpp"
 #include "dual_coordinate.hpp"
+#include "least_squares.hpp"
 #include "newton.hpp"
 #include "newton_system.hpp"
 #include "parallel.hpp"
@@ -137,6 +138,27 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
         },
         "columns"_a, "y"_a.noconvert(), "c"_a.noconvert(), "logistic"_a, "shape"_a, "offset"_a, "lam"_a,
         "bias"_a, "sweeps"_a, "pacing"_a, "newton"_a, "wide"_a, "iterations"_a, "tol"_a, "budget"_a,
+        "threads"_a);
+    define(
+        "_least_squares",
+        [rows](const X&... x, std::size_t columns, const Vector& y, const Vector& c, double lam, bool bias,
+               double tol, double budget, int threads) {
+            const auto matrix = rows(x...);
+            const auto examples = matrix.rows();
+            check_length("y", y.size(), examples.size());
+            check_length("c", c.size() == 0 ? y.size() : c.size(), y.size());
+            WholeFit fit{};
+            Result alpha = fresh(y.size(), [](std::span<double>) {});
+            Result w = fresh(columns, [&](std::span<double> out) {
+                const Crew crew;
+                Room room(9 * examples.size() / 2 + 1024);
+                fit = LeastSquares(examples, view(y), view(c), lam, bias, threads, room, out,
+                                   std::span(alpha.data(), alpha.size()))
+                          .run(tol, budget);
+            });
+            return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.products);
+        },
+        "columns"_a, "y"_a.noconvert(), "c"_a.noconvert(), "lam"_a, "bias"_a, "tol"_a, "budget"_a,
         "threads"_a);
     define(
         "_row_products",

@@ -31,7 +31,7 @@ from minorant.operators import RowMatrix, as_linear_map, check_finite
 from minorant.path import better_start
 from minorant.regularizers import L2
 from minorant.side_by_side import side_by_side
-from minorant.whole_fit import whole_fit
+from minorant.whole_fit import least_squares, whole_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -183,7 +183,7 @@ def fit_regressor(
     run = run or Run()
     A, targets = _data(X, y, run.threads)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    targets = targets.astype(np.float64)
+    targets = np.ascontiguousarray(targets, dtype=np.float64)
     return _fit(A, targets, (None,), np.empty(0), objective, weight, start, run, dtype_of(X))
 
 
@@ -267,7 +267,7 @@ def _fit(
         positive, told = labeled_by[row], replace(run, callback=callback)
         y = labels if positive is None else signs(labels, positive, classes)
         result, warm = None, None
-        if positive is not None and start is None and dtype is np.float64:
+        if start is None and dtype is np.float64 and (positive is not None or objective.loss == "squared"):
             result = _at_once(A, y, c, objective, row, told)
         if result is None or result.certificate.status is not Status.CERTIFIED:
             if row == 0:  # the call certifies nothing where a value is not
@@ -299,17 +299,19 @@ def _workers(A: LinearMap, rows: int, threads: int) -> int:
 
 
 @cache
-def _like(loss: str, bias: bool) -> Scalar | None:
+def _like(loss: str, bias: bool) -> Scalar:
     return LOSSES[loss](np.array([-1.0, 1.0]), bias=bias).scalar  # type: ignore[no-any-return]
 
 
 def _at_once(A: LinearMap, y: Vector, c: Vector | None, objective: Objective, row: int, run: Run) -> Result | None:
     """What "auto" would find, in a single call, where that is enough."""
-    like = _like(objective.loss, objective.fit_intercept)
     hurried = run.max_time is not None and run.max_time < 1.0  # such a call cannot be interrupted
-    if hurried or like is None or not run.solver == run.smoothing == "auto" or type(objective.regularizer) is not L2:
+    if hurried or not run.solver == run.smoothing == "auto" or type(objective.regularizer) is not L2:
         return None
-    result = whole_fit(A, y, c, like, objective.lam, run.tol)
+    if objective.loss == "squared":
+        result = least_squares(A, y, c, objective.lam, run.tol, bias=objective.fit_intercept)
+    else:
+        result = whole_fit(A, y, c, _like(objective.loss, objective.fit_intercept), objective.lam, run.tol)
     if result is not None and result.certificate.status is Status.CERTIFIED and run.callback is not None:
         run.callback(row, result.trace[0])
     return result

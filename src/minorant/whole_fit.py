@@ -1,7 +1,8 @@
-"""A small classifier in one call of the compiled core, from w = 0 to its certificate (`cpp/whole_fit.hpp`).
+"""Fits in one call of the compiled core, from w = 0 to the certificate: small classifiers, and least squares.
 
-It does what `solvers/linear.py` does, by the same rule; but a fit of a few milliseconds would spend many of them
-between the calls. What it cannot certify within its budget starts that solver.
+A classifier (`cpp/whole_fit.hpp`) goes the way of `solvers/linear.py`, by the same rule; but a fit of a few
+milliseconds would spend many of them between the calls. Least squares (`cpp/least_squares.hpp`) are one system, solved
+by conjugate gradients or directly. What a call cannot certify within its budget starts that solver.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["whole_fit"]
+__all__ = ["least_squares", "whole_fit"]
 
 _EQUAL = np.empty(0)
 _BUDGET = 1e9  # operations of Newton's method: some tenths of a second; another start would forget its center
+_SYSTEM = 1e9  # those of least squares, which run faster
 _LEAST_TOL = 1e-11  # below it rounding has a say, which the driver knows how to ask
 
 
@@ -62,9 +64,21 @@ def whole_fit(A: LinearMap, y: Vector, c: Vector | None, like: Scalar, lam: floa
         return None
     began = perf_counter()
     loss = (like.logistic, like.shape, float(like.offset[0]))
-    w, alpha, primal, dual, bias, products = A.whole_fit(
-        y, c, *loss, lam, like.bias, sweeps, PACING, rules(1.0), WIDE, ITERATIONS, tol, _BUDGET
-    )
+    found = A.whole_fit(y, c, *loss, lam, like.bias, sweeps, PACING, rules(1.0), WIDE, ITERATIONS, tol, _BUDGET)
+    return _result(found, tol, began)
+
+
+def least_squares(A: LinearMap, y: Vector, c: Vector | None, lam: float, tol: float, *, bias: bool) -> Result | None:
+    """The fit of the mean square to targets with λ/2 ‖w‖²; None where it is not one for a single call."""
+    if not (kernels.native and isinstance(A, RowMatrix) and tol >= _LEAST_TOL):
+        return None
+    began = perf_counter()
+    return _result(A.least_squares(y, _EQUAL if c is None else c, lam, bias, tol, _SYSTEM), tol, began)
+
+
+def _result(found: tuple[Vector, Vector, float, float, float, int], tol: float, began: float) -> Result | None:
+    """None where a value is not finite."""
+    w, alpha, primal, dual, bias, products = found
     if not 0 <= primal < inf or not dual > -inf:
         return None
     dual = min(dual, primal)  # rounding

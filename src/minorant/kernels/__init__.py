@@ -97,3 +97,5 @@ if native:  # without it the loops are those of `solvers.newton` and `solvers.li
     dense_newton = _core.dense_newton
     csr_whole_fit = _core.csr_whole_fit
     dense_whole_fit = _core.dense_whole_fit
+    csr_least_squares = _core.csr_least_squares
+    dense_least_squares = _core.dense_least_squares

@@ -109,6 +109,10 @@ class RowMatrix(LinearMap):
         """A classifier and its certificate: `kernels.csr_whole_fit` without the matrix and the threads."""
 
     @abstractmethod
+    def least_squares(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
+        """Least squares and their certificate: `kernels.csr_least_squares` without the matrix and the threads."""
+
+    @abstractmethod
     def row_products(self) -> NDArray[np.float64]:
         """⟨x_i, x_j⟩ of all pairs of rows."""
 

@@ -82,6 +82,9 @@ class Csr(RowMatrix):
     def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
         return kernels.csr_whole_fit(*self._arrays, self.shape[1], y, *arguments, self.threads)
 
+    def least_squares(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
+        return kernels.csr_least_squares(*self._arrays, self.shape[1], y, *arguments, self.threads)
+
     def row_products(self) -> NDArray[np.float64]:
         return kernels.csr_row_products(*self._arrays, self.shape[1])
 

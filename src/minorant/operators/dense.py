@@ -86,6 +86,9 @@ class Dense(RowMatrix):
     def whole_fit(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
         return kernels.dense_whole_fit(self.X, self.shape[1], y, *arguments, self.threads)
 
+    def least_squares(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
+        return kernels.dense_least_squares(self.X, self.shape[1], y, *arguments, self.threads)
+
     def row_products(self) -> NDArray[np.float64]:
         return kernels.dense_row_products(self.X, self.shape[1])
 
