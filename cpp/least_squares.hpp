@@ -24,69 +24,13 @@
 
 #include "cholesky.hpp"
 #include "classifier.hpp"
+#include "least_squares_passes.hpp"
 #include "newton_rows.hpp"
 #include "newton_system.hpp"
 #include "parallel.hpp"
 #include "room.hpp"
 
 namespace minorant {
-
-// Σ c_i (u_i - y_i)
-MINORANT_CLONES inline std::array<double, 1> offset_block(const double* u, const double* y, const double* c,
-                                                          std::size_t begin, std::size_t end) {
-    return lane_sums<1>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
-        return std::array<double, 1>{c[i] * (u[i] - y[i])};
-    });
-}
-// α = 2 c r;  Σ c_i r_i² and Σ α_i
-MINORANT_CLONES inline std::array<double, 2> slopes_block(const double* u, const double* y, const double* c,
-                                                          double b, double* alpha, std::size_t begin,
-                                                          std::size_t end) {
-    return lane_sums<2>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
-        const double r = u[i] - y[i] + b, a = c[i] * r;
-        alpha[i] = 2 * a;
-        return std::array<double, 2>{a * r, 2 * a};
-    });
-}
-// α -= off c;  Σ y_i α_i + α_i²/(4 c_i)
-MINORANT_CLONES inline std::array<double, 1> bound_block(const double* y, const double* c, double off,
-                                                         double* alpha, std::size_t begin, std::size_t end) {
-    return lane_sums<1>(begin, end, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
-        const double a = alpha[i] - off * c[i], half = 0.5 * (a / (c[i] > 0 ? c[i] : 1.0));
-        alpha[i] = a;
-        return std::array<double, 1>{a * (y[i] + 0.5 * half)};
-    });
-}
-
-// Σ h_i x_i, Σ h_i x_i², Σ a_i x_i, one after another in `sums`
-MINORANT_CLONES inline void add_moments(const float* x, double h, double a, double* sums, std::size_t n) {
-    double *square = sums + n, *image = square + n;
-    for (std::size_t j = 0; j < n; ++j) {
-        const double value = x[j], scaled = h * value;
-        sums[j] += scaled, square[j] += scaled * value, image[j] += a * value;
-    }
-}
-MINORANT_CLONES inline void add_moments(const double* x, double h, double a, double* sums, std::size_t n) {
-    double *square = sums + n, *image = square + n;
-    for (std::size_t j = 0; j < n; ++j) {
-        const double value = x[j], scaled = h * value;
-        sums[j] += scaled, square[j] += scaled * value, image[j] += a * value;
-    }
-}
-template <class V>
-void add_moments(const DenseRows<V>& rows, std::size_t i, double h, double a, std::size_t n, double* sums) {
-    add_moments(rows.X.row(i), h, a, sums, n);
-}
-template <class V, class I, class P>
-void add_moments(const CsrRows<V, I, P>& rows, std::size_t i, double h, double a, std::size_t n,
-                 double* sums) {
-    const auto& X = rows.X;
-    for (std::size_t k = X.begin(i); k < X.end(i); ++k) {
-        const double value = X.data[k], scaled = h * value;
-        double* const at = sums + X.indices[k];
-        at[0] += scaled, at[n] += scaled * value, at[2 * n] += a * value;
-    }
-}
 
 template <class Rows>
 class LeastSquares {
@@ -133,8 +77,11 @@ class LeastSquares {
         } else if (direct <= kFew * iteration) {
             if (!by_examples()) adjoint(X_, negated(), columns_of(residual_), threads_);
             directly();
-        } else if (iterate(direct / iteration, budget / iteration)) {
-            directly();
+        } else if constexpr (kDense) {
+            const double most = budget / iteration;
+            if (by_examples() ? iterate_examples(direct / iteration, most)
+                              : iterate(direct / iteration, most))
+                directly();
         }
         return fit_;
     }
@@ -147,7 +94,10 @@ class LeastSquares {
     static constexpr double kTry = 0.1;     // of its cost is spent before what iterations promise is believed
     static constexpr double kSurely = 0.9;  // of the gap, for rounding
     static constexpr double kFall = 1e-6;   // of J: then what is left of it is rounding
-    static constexpr int kRounds = 4;       // of refinement: more do not help
+    static constexpr std::size_t kStrip = 256;
+    static constexpr int kRounds = 4;  // of refinement: more do not help
+
+    static constexpr bool kDense = !requires(const Rows& rows) { rows.X.indices; };
 
     bool by_examples() const { return rows_.size() < w_.size(); }
     bool certified() const { return fit_.primal - fit_.dual <= tol_ * fit_.primal; }
@@ -242,13 +192,92 @@ class LeastSquares {
             for (std::size_t k = 0; k < size; ++k) of_a += a[k], of_ones += ones[k];
             lift = of_ones > 0 ? -of_a / of_ones : 0.0;
         }
+        for (std::size_t k = 0; bias_ && k < size; ++k) a[k] += lift * ones[k];
+        look_from(a);
+    }
+
+    // D at those slopes, and J at their w = -Xᵀα/λ
+    void look_from(std::span<const double> a) {
         std::fill(slopes_.begin(), slopes_.end(), 0.0);
-        for (std::size_t k = 0; k < size; ++k) slopes_[rows_[k]] = a[k] + (bias_ ? lift * ones[k] : 0.0);
+        for (std::size_t k = 0; k < a.size(); ++k) slopes_[rows_[k]] = a[k];
         offer_dual(onto_the_plane(total()));
         for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = -v_[j] / lam_;
         product(X_, w_, image_, threads_);
         ++fit_.products;
         value_of_slopes();
+    }
+
+    // Conjugate gradients for the system of the examples, on the plane Σ α_i = 0 where there is a bias,
+    // otherwise as `iterate`. There the gap is Σ c_i ρ_i² with the residual ρ at the best bias.
+    bool iterate_examples(double direct, double most) {
+        const std::size_t size = rows_.size();
+        RoomVector<double> a(size, room_), rho(size, room_), scaled(size, room_), inverse(size, room_),
+            direction(size, room_), image(size, room_), weight(size, room_);
+        double total = 0;
+        for (std::size_t k = 0; k < size; ++k) {
+            const std::size_t i = rows_[k];
+            rho[k] = first_bias_ - y_[i], weight[k] = c_[i];
+            image[k] = row_dot(X_.X.row(i), X_.X.row(i), w_.size());
+            inverse[k] = 1 / (image[k] / lam_ + 1 / h_[i]);
+            total += inverse[k];
+        }
+        const auto precondition = [&] {
+            const double lift = bias_ ? row_dot(inverse.data(), rho.data(), size) / total : 0.0;
+            for (std::size_t k = 0; k < size; ++k) scaled[k] = inverse[k] * (rho[k] - lift);
+            return row_dot(rho.data(), scaled.data(), size);
+        };
+        const auto gap = [&] {
+            const double off = bias_ ? row_dot(weight.data(), rho.data(), size) : 0.0;
+            double sum = 0;
+            for (std::size_t k = 0; k < size; ++k) sum += weight[k] * (rho[k] - off) * (rho[k] - off);
+            return sum;
+        };
+        const double first = gap();
+        double energy = precondition(), now = first, dual = 0, done = 0;
+        direction = scaled;
+        while (now > kSurely * tol_ * (dual + now) && done < most) {
+            rows_times_rows(direction, image);
+            for (std::size_t k = 0; k < size; ++k) image[k] = image[k] / lam_ + direction[k] / h_[rows_[k]];
+            const double along = row_dot(direction.data(), image.data(), size);
+            if (!(along > 0)) break;
+            const double step = energy / along, before = energy;
+            for (std::size_t k = 0; k < size; ++k) a[k] += step * direction[k], rho[k] -= step * image[k];
+            dual += 0.5 * step * energy;
+            energy = precondition();
+            for (std::size_t k = 0; k < size; ++k) direction[k] = scaled[k] + energy / before * direction[k];
+            now = gap();
+            fit_.products += 2;
+            if (too_slow(++done, direct, first / now, now / (tol_ * (dual + now)))) return true;
+        }
+        look_from(a);
+        return !certified() && direct < kNever;
+    }
+
+    // out = X Xᵀ a: a strip of columns at a time, which stays in the cache for the second product.
+    void rows_times_rows(std::span<const double> a, std::span<double> out) {
+        const std::size_t columns = w_.size(), strips = (columns + kStrip - 1) / kStrip,
+                          blocks = std::min<std::size_t>(strips, 16);
+        sum_partials(blocks, out, threads_, 4.0 * static_cast<double>(X_.volume()),
+                     [&](std::size_t block, double* sum) {
+                         const std::size_t end = strips * (block + 1) / blocks;
+                         double z[kStrip];
+                         for (std::size_t strip = strips * block / blocks; strip < end; ++strip) {
+                             const std::size_t from = strip * kStrip,
+                                               width = std::min(kStrip, columns - from);
+                             std::fill_n(z, width, 0.0);
+                             for (std::size_t k = 0; k < a.size(); ++k)
+                                 add_row(X_.X.row(rows_[k]) + from, a[k], z, width);
+                             for (std::size_t k = 0; k < a.size(); ++k)
+                                 sum[k] += row_dot(X_.X.row(rows_[k]) + from, z, width);
+                         }
+                     });
+    }
+
+    // Whether so many iterations, which have made the gap so much smaller, leave more to do than Cholesky
+    // costs.
+    static bool too_slow(double done, double direct, double won, double left) {
+        if (done < kTry * direct || !(left > 1)) return false;
+        return !(done * std::log(left) <= direct * std::log(won));
     }
 
     // Conjugate gradients with the diagonal as preconditioner, until the gap is within tol or iterations are
@@ -282,9 +311,7 @@ class LeastSquares {
                     direction[j] = scaled[j] + energy / before * direction[j];
                 now = gap();
                 fit_.products += 2;
-                if (++done < kTry * direct) continue;
-                const double won = std::log(first / now), left = std::log(now / (tol_ * value_));
-                if (left > 0 && !(done * left <= direct * won)) return true;
+                if (too_slow(++done, direct, first / now, now / (tol_ * value_))) return true;
             }
             look();
             if (certified() || done >= most) break;

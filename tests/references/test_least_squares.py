@@ -18,7 +18,7 @@ from minorant.regularizers import L2
 
 pytestmark = pytest.mark.skipif(not kernels.native, reason="the core was not compiled")
 
-SHAPES = {  # each takes another way, whatever λ is
+SHAPES = {  # each takes another way; sparse rows have no iterations
     "Cholesky of columns": (150, 9),
     "Cholesky of examples": (8, 100),
     "iterations, then columns": (160, 120),
@@ -65,8 +65,11 @@ def test_certificate_is_that_of_the_definitions(shape, bias, sparse, C, weighted
         assert dual == pytest.approx(claim.dual, rel=1e-11)
         at_its_bias = problem.regularizer.value(fit.w) + problem.loss.value_at(X @ fit.w, float(fit.intercept))
         assert primal == pytest.approx(at_its_bias, rel=1e-12)
-        assert fit.certificate.status is Status.CERTIFIED
         assert dual <= least * (1 + 1e-11)
+        if sparse and shape.startswith("iterations"):
+            assert fit.certificate.status is Status.OPEN
+            continue
+        assert fit.certificate.status is Status.CERTIFIED
         assert primal <= least * (1 + 1.01 * tol)
         assert bias or fit.intercept == 0.0
 

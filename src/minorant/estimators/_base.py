@@ -70,7 +70,7 @@ SOLVING: dict[str, list[Any]] = {
 }
 
 
-_CONSTANT = {bool, int, float, str, type(None)}
+_CONSTANT = {bool, int, float, np.float64, str, type(None)}
 
 
 def _check_params(cls: Any, *values: Any) -> None:

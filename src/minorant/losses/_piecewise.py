@@ -121,8 +121,8 @@ class PiecewiseQuadratic(Separable):
         t = self.slopes(alpha)
         reach = max(float(t.max()) / self.high, float(t.min()) / self.low if self.low else 0.0)
         most = min(limit, 1.0 / reach if reach > 0.0 else limit)
-        bend = 2.0 * self.curvature * self.prox(alpha)
-        linear = self.conjugate(alpha) - 0.5 * bend
+        bend = self.curvature * kernels.dot(self.c, np.square(t))
+        linear = kernels.dot(self.offset, alpha) + (self.tube * float(np.abs(alpha).sum()) if self.tube else 0.0)
         if bend > 0.0:
             return min(max(-linear / bend, 0.0), most)
         return most if linear < 0.0 else 0.0

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
+from math import isinf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,6 +63,7 @@ class Separable(Loss):
         self.direction = np.ones(self.size) if self.signs is None else self.signs
         self.offset = self.y if margin is None else np.full(self.size, margin)
         self.used = self.c > 0
+        self.unbounded = isinf(low) and isinf(high) and bool(self.used.all())  # there is no box
         self._classes = 0.0, 0.0  # weights of the classes -1 and 1, where there is a bias
         self.radius = 0.5 * max(-low, high) ** 2
         if bias and margin is not None:
@@ -154,7 +156,8 @@ class Separable(Loss):
         span = max(-self.low, self.high)
         box, plane = span * float(self.c.max()), span
         if span == np.inf:  # then rounding is relative to α itself
-            box, plane = float(np.abs(alpha).max()), float(np.abs(alpha).sum())
+            size = np.abs(alpha)
+            box, plane = float(size.max()), float(size.sum())
         outside = max(self._beyond(alpha, self.high, 1.0), self._beyond(alpha, self.low, -1.0))
         off_plane = abs(kernels.dot(self.direction, alpha)) if self.bias else 0.0
         if outside > _FEASIBLE * box or off_plane > _FEASIBLE * plane:
@@ -163,9 +166,8 @@ class Separable(Loss):
 
     def _beyond(self, alpha: Vector, bound: float, side: float) -> float:
         """How far α is outside of c times that bound, the upper one for side 1, the lower one for -1."""
-        if np.isinf(bound):
-            free = alpha[~self.used]
-            return float(np.abs(free).max(initial=0.0))
+        if isinf(bound):
+            return 0.0 if self.unbounded else float(np.abs(alpha[~self.used]).max(initial=0.0))
         return float((side * (alpha - bound * self.c)).max())
 
     def _mean_conjugate(self, alpha: Vector) -> float:
@@ -174,14 +176,16 @@ class Separable(Loss):
 
     def slopes(self, alpha: Vector) -> Vector:
         """t = α/c, rounded into [low, high]; 0 for examples without weight."""
+        if self.unbounded:
+            return alpha / self.c
         t = np.divide(alpha, self.c, out=np.zeros(self.size), where=self.used)
         return np.clip(t, self.low, self.high, out=t)
 
     def project(self, alpha: Vector) -> Vector:
-        lower, upper = self.bounds()
-        inside = np.clip(alpha, lower, upper)
+        inside = alpha.copy() if self.unbounded else np.clip(alpha, *self.bounds())
         if not self.bias or on_plane(self.direction, inside):
             return inside
+        lower, upper = self.bounds()
         ones = np.ones(self.size)
         x, _, _ = kernels.box_plane(alpha, lower, upper, self.direction * self.used, 0.0, ones)
         return x
