@@ -89,13 +89,12 @@ class LeastSquares {
   private:
     static constexpr double kNever = std::numeric_limits<double>::infinity();
     static constexpr double kLargest = 4000;  // system
-    static constexpr double kFew =
-        12;  // iterations are hardly ever enough: Cholesky for no more is taken at once
+    static constexpr double kFew = 12;        // iterations: Cholesky that costs no more comes first
     static constexpr double kTry = 0.1;     // of its cost is spent before what iterations promise is believed
     static constexpr double kSurely = 0.9;  // of the gap, for rounding
     static constexpr double kFall = 1e-6;   // of J: then what is left of it is rounding
-    static constexpr std::size_t kStrip = 256;
-    static constexpr int kRounds = 4;  // of refinement: more do not help
+    static constexpr std::size_t kStrip = 256;  // columns
+    static constexpr int kRounds = 4;           // of refinement: more do not help
 
     static constexpr bool kDense = !requires(const Rows& rows) { rows.X.indices; };
 

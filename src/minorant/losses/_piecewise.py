@@ -14,6 +14,7 @@ The Bregman divergence of φ_mu at (p, q) is that of φ_mu* at (t_q, t_p); every
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,8 +52,8 @@ class PiecewiseQuadratic(Separable):
         self.curvature = curvature
         self.tube = tube
 
-    @property
-    def scalar(self) -> Scalar:
+    @cached_property
+    def scalar(self) -> Scalar:  # asked for at every look at J
         shape = (self.curvature, self.tube, self.low, self.high)
         return Scalar(self.c, self.offset, self.direction, self.bias, shape=shape)
 

@@ -14,6 +14,7 @@ and for m > 0 the same of -z_p, -z_q and 1 - t_q, which differ by a linear funct
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ class Logistic(Separable):
         super().__init__(y, sample_weight, bias=bias, margin=0.0, low=0.0, high=1.0)
         self._guess = 0.0  # where the search for the bias starts: the last one found
 
-    @property
+    @cached_property
     def scalar(self) -> Scalar:
         return Scalar(self.c, self.offset, self.direction, self.bias, logistic=True)
 
