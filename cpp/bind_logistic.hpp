@@ -3,6 +3,7 @@
 
 #include "bind.hpp"
 #include "logistic_sums.hpp"
+#include "softmax_sums.hpp"
 
 namespace minorant {
 
@@ -32,6 +33,20 @@ inline void bind_logistic(nanobind::module_& m) {
             return logistic_conjugate_slope(alpha.data(), c.data(), s, alpha.size());
         },
         "alpha"_a.noconvert(), "c"_a.noconvert(), "s"_a);
+    m.def(
+        "softmax_sums",
+        [](const Matrix<double>& V, const Vector& c, double temperature, const Vector& b) {
+            check_length("c", c.size(), V.shape(0));
+            check_length("b", b.size(), V.shape(1));
+            double value = 0;
+            const std::size_t k = b.size();
+            Result sums = fresh(k, [](std::span<double>) {});
+            Fresh<2> squares = fresh<2>({k, k}, [&](std::span<double> out) {
+                value = softmax_sums(view(V), view(c), temperature, view(b), std::span(sums.data(), k), out);
+            });
+            return std::tuple(value, std::move(sums), std::move(squares));
+        },
+        "V"_a.noconvert(), "c"_a.noconvert(), "temperature"_a, "b"_a.noconvert());
 }
 
 }  // namespace minorant

@@ -15,6 +15,7 @@
 #include "bind_newton.hpp"
 #include "dual_coordinate.hpp"
 #include "least_squares.hpp"
+#include "multinomial.hpp"
 #include "newton.hpp"
 #include "newton_system.hpp"
 #include "parallel.hpp"
@@ -159,6 +160,34 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.products);
         },
         "columns"_a, "y"_a.noconvert(), "c"_a.noconvert(), "lam"_a, "bias"_a, "tol"_a, "budget"_a,
+        "threads"_a);
+    define(
+        "_multinomial",
+        [rows](const X&... x, const Array<std::int32_t>& label, const Vector& c, double lam, bool bias,
+               Mutable w, Mutable image, Mutable b, Mutable alpha, Mutable dual_image, double tol,
+               double budget, int threads) {
+            const auto matrix = rows(x...);
+            const auto examples = matrix.rows();
+            const std::size_t n = examples.size(), k = b.size();
+            check_length("label", label.size(), n);
+            check_length("c", c.size(), n);
+            check_length("image", image.size(), n * k);
+            check_length("alpha", alpha.size(), n * k);
+            check_length("dual_image", dual_image.size(), w.size());
+            const nb::gil_scoped_release release;
+            const Crew crew;
+            const std::size_t columns = w.size() / k,
+                              width = (k + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
+            Room room((3 * n + 7 * columns) * width + 1024);
+            const MultinomialProblem problem{view(c), view(label), lam, bias, threads};
+            const auto span = [](const Mutable& v) { return std::span(v.data(), v.size()); };
+            const MultinomialSteps done =
+                MultinomialNewton(examples, problem, columns, k, room)
+                    .run(span(w), span(image), span(b), span(alpha), span(dual_image), tol, budget);
+            return std::tuple(done.gap, done.steps, done.products, done.feasible);
+        },
+        "label"_a.noconvert(), "c"_a.noconvert(), "lam"_a, "bias"_a, "w"_a.noconvert(), "image"_a.noconvert(),
+        "b"_a.noconvert(), "alpha"_a.noconvert(), "dual_image"_a.noconvert(), "tol"_a, "budget"_a,
         "threads"_a);
     define(
         "_row_products",

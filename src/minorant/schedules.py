@@ -119,7 +119,7 @@ def _linear(problem: Problem, solver: str, best: Best, tol: float) -> Schedule |
     if solver == "working-set" or (solver == "auto" and working_set.suits(problem)):
         return (Step(found, 0.0, 0.0) for found in working_set.rounds(problem, best, tol))
     if solver in ("auto", "newton") and multinomial.suits(problem):
-        return (Step(found, 0.0, 0.0) for found in multinomial.newton_steps(problem, best))
+        return (Step(found, 0.0, 0.0) for found in multinomial.newton_steps(problem, best, tol))
     examples = Examples.of(problem)
     if examples is None:
         if solver == "auto":

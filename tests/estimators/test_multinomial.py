@@ -39,10 +39,10 @@ def agree(ours, theirs, X, atol):
 @pytest.mark.parametrize("data", [iris, wine, digits])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_l2_is_that_of_scikit_learn(data, fit_intercept):
-    """A gap of 1e-8 proves the coefficients to its root only, but the last step of Newton's method goes farther."""
+    """A gap proves the coefficients to its root only."""
     X, y = data()
     theirs = SklearnLogistic(fit_intercept=fit_intercept, tol=1e-12, max_iter=10_000).fit(X, y)
-    ours = LogisticRegression(fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
+    ours = LogisticRegression(fit_intercept=fit_intercept, tol=1e-11).fit(X, y)
     agree(ours, theirs, X, 1e-4)
     assert np.linalg.norm(ours.coef_ - theirs.coef_) <= distance(ours) + 1e-5
 
@@ -128,7 +128,7 @@ def test_warm_start_goes_on_from_the_last_solution():
     np.testing.assert_array_equal(model.coef_, first)
     model.set_params(C=1.1).fit(X, y)
     cold = LogisticRegression(C=1.1).fit(X, y)
-    assert model.trace_[0].primal - model.trace_[0].dual < 0.1 * (cold.trace_[0].primal - cold.trace_[0].dual)
+    assert model.trace_[-1].products < 0.3 * cold.trace_[-1].products
     model.fit(X[1:], y[1:])  # other rows: the dual point does not fit, the primal one does
     assert model.certificate_.relative_gap <= 1e-3
     two = y > 0

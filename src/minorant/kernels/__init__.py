@@ -89,8 +89,9 @@ csr_row_newton = _core.csr_row_newton
 logistic_loss = _core.logistic_loss
 logistic_conjugate = _core.logistic_conjugate
 logistic_conjugate_slope = _core.logistic_conjugate_slope
+softmax_sums = _core.softmax_sums
 csr_columns_newton = _core.csr_columns_newton
-if native:  # without it the loops are those of `solvers.newton` and `solvers.line_search`
+if native:  # without it the loops are those of `solvers.newton`, `solvers.multinomial` and `solvers.line_search`
     FSearch = _core.FSearch
     GMeanSearch = _core.GMeanSearch
     csr_newton = _core.csr_newton
@@ -99,3 +100,5 @@ if native:  # without it the loops are those of `solvers.newton` and `solvers.li
     dense_whole_fit = _core.dense_whole_fit
     csr_least_squares = _core.csr_least_squares
     dense_least_squares = _core.dense_least_squares
+    csr_multinomial = _core.csr_multinomial
+    dense_multinomial = _core.dense_multinomial

@@ -17,7 +17,7 @@ import numpy as np
 from minorant.errors import InputError
 from minorant.kernels._dot import dot
 from minorant.kernels._numpy_coordinate import SparseStore32, SparseStore64, gather_dense, solve_dense_columns
-from minorant.kernels._numpy_logistic import logistic_conjugate, logistic_conjugate_slope, logistic_loss
+from minorant.kernels._numpy_logistic import logistic_conjugate, logistic_conjugate_slope, logistic_loss, softmax_sums
 from minorant.kernels._numpy_multivariate import (
     count_positives,
     count_scan,
@@ -120,6 +120,7 @@ __all__ = [
     "simplex_blocks",
     "simplex_qp",
     "smoothed_hinge",
+    "softmax_sums",
     "solve_dense_columns",
     "swapped_pairs",
     "two_labels",

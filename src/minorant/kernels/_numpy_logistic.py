@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["logistic_conjugate", "logistic_conjugate_slope", "logistic_loss"]
+__all__ = ["logistic_conjugate", "logistic_conjugate_slope", "logistic_loss", "softmax_sums"]
 
 
 def logistic_loss(r: Vector, c: Vector) -> float:
@@ -35,3 +35,17 @@ def logistic_conjugate_slope(alpha: Vector, c: Vector, s: float) -> float:
 
 def _ratio(alpha: Vector, c: Vector) -> Vector:
     return np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
+
+
+def softmax_sums(
+    V: NDArray[np.float64], c: Vector, temperature: float, b: Vector
+) -> tuple[float, Vector, NDArray[np.float64]]:
+    """Σ c_i T log Σ exp((v_i + b)/T), Σ c_i P_i and Σ c_i P_i P_iᵀ for P_i = softmax((v_i + b)/T)."""
+    Z = (V + b) / temperature
+    top = Z.max(axis=1)
+    P = np.exp(Z - top[:, None])
+    total = P.sum(axis=1)
+    P /= total[:, None]
+    weighted = c[:, None] * P
+    value = temperature * float((c * (top + np.log(total))).sum())
+    return value, weighted.sum(axis=0), np.einsum("iy,iz->yz", weighted, P)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minorant.kernels import dot
+from minorant.kernels import dot, softmax_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,20 +51,11 @@ def balance(V: Matrix, c: Vector, target: Vector, temperature: float, start: Vec
     """The b with Σ_i c_i softmax((v_i + b)/T) = target, for a positive target; its mean is 0."""
 
     def at(b: Vector) -> _At:
-        Z = (V + b) / temperature
-        top = Z.max(axis=1, keepdims=True)
-        P = np.exp(Z - top)
-        total = P.sum(axis=1, keepdims=True)
-        P /= total
-        sums = np.einsum("i,iy->y", c, P)
-        value = temperature * dot(c, (top + np.log(total))[:, 0]) - dot(target, b)
+        value, sums, squares = softmax_sums(V, c, temperature, b)
+        return _At(b, value - dot(target, b), sums - target, lambda: (np.diag(sums) - squares) / temperature)
 
-        def hessian() -> Matrix:
-            return np.asarray((np.diag(sums) - np.einsum("iy,iz->yz", c[:, None] * P, P)) / temperature)
-
-        return _At(b, value, sums - target, hessian)
-
-    return _root(at, start).b
+    V = np.ascontiguousarray(V)
+    return _root(at, start, rounding=_rounding(c)).b
 
 
 def project_with_sums(X: Matrix, c: Vector, target: Vector) -> Matrix:
@@ -84,7 +75,7 @@ def project_with_sums(X: Matrix, c: Vector, target: Vector) -> Matrix:
 
         return _At(b, value, Y.sum(axis=0) - target, hessian)
 
-    return rows(_root(at, np.zeros(X.shape[1])).b)
+    return rows(_root(at, np.zeros(X.shape[1]), rounding=_rounding(c)).b)
 
 
 def nearest_with_sums(
@@ -177,10 +168,15 @@ def simplex_rows(V: Matrix, mass: Vector | None = None) -> Matrix:
     falling = -np.sort(-V, axis=1)
     excess = np.cumsum(falling, axis=1) - total
     count = np.maximum((falling * np.arange(1, V.shape[1] + 1) > excess).sum(axis=1, keepdims=True), 1)
-    return np.asarray(np.maximum(V - np.take_along_axis(excess, count - 1, axis=1) / count, 0.0))
+    Y = np.maximum(V - np.take_along_axis(excess, count - 1, axis=1) / count, 0.0)
+    lost = (Y.sum(axis=1, keepdims=True) - total) / count  # many classes have long sums: their rounding is evened out
+    return np.asarray(np.where(Y > 0.0, np.maximum(Y - lost, 0.0), 0.0))
 
 
-def _root(at: Callable[[Vector], _At], start: Vector, enough: float = 4.0 * _EPS, steps: int = _STEPS) -> _At:
+def _root(
+    at: Callable[[Vector], _At], start: Vector, enough: float = 4.0 * _EPS, steps: int = _STEPS, rounding: float = 1e-13
+) -> _At:
+    """The b with ∇φ = 0 to `enough`, or to the rounding of sums over the examples."""
     here, damping = at(start - start.mean()), 1.0
     for _ in range(steps):
         if here.size <= enough:
@@ -191,11 +187,16 @@ def _root(at: Callable[[Vector], _At], start: Vector, enough: float = 4.0 * _EPS
         same = there.value - here.value <= 1e-13 * (1.0 + abs(here.value))  # close by, rounding hides that φ is lower
         if lower or (same and there.size <= 0.5 * here.size):
             here, damping = there, max(0.25 * damping, 1e-12)
-        elif here.size <= 1e-13:  # rounding
+        elif here.size <= rounding:
             break
         else:
             damping *= 4.0
     return here
+
+
+def _rounding(c: Vector) -> float:
+    """Of sums over so many examples, one after another, that add up to 1."""
+    return max(1e-13, c.size * _EPS)
 
 
 def _step(here: _At, damping: float) -> Vector:

@@ -68,6 +68,8 @@ class Multiclass(Loss):
         return Columns(X, self.k)
 
     def project(self, alpha: Vector) -> Vector:
+        if self._exactly_contains(alpha):
+            return alpha.copy()
         if self.bias:
             c = self.c[:, None]
             masses = project_with_sums(alpha.reshape(self._E.shape) + c * self._E, self.c, self._frequencies)
@@ -92,6 +94,13 @@ class Multiclass(Loss):
         across = np.abs(blocks.sum(axis=0)).max() if self.bias else 0.0
         least = _FEASIBLE * self.c.max()
         return bool(off.max() <= least and sums <= least and across <= _FEASIBLE)
+
+    def _exactly_contains(self, alpha: Vector) -> bool:
+        """Whether α is in Q as nearly as a projection onto it would be."""
+        P = self._entropy.probabilities(alpha)
+        if not (P >= 0.0).all() or np.abs(P.sum(axis=1) - 1.0).max() > 0.5 * self.k * _EPS:
+            return False
+        return not self.bias or float(np.abs(alpha.reshape(P.shape).sum(axis=0)).max()) <= 4.0 * _EPS
 
     def _entropic_divergence(self, p: Vector, at_p: Smoothed, q: Vector, at_q: Smoothed, temperature: float) -> float:
         # T Σ c_i KL(P_q ‖ P_p), whose error is that of P_p - P_q; far apart P_p may have underflowed, and there the

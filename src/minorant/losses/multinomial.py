@@ -51,10 +51,14 @@ class MultinomialLogistic(Multiclass):
         center = self._frequencies if bias else np.full(self.k, 1.0 / self.k)
         self._start = self._alpha(np.broadcast_to(center, self._E.shape))
         self.radius = -float((center * np.log(center)).sum())
-        self._guess = np.zeros(self.k)  # where the search for the biases starts: the last ones found
+        self.forget()
+
+    def expect(self, intercept: float | Vector) -> None:
+        self._guess = np.array(np.broadcast_to(intercept, self.k), dtype=np.float64)
 
     def forget(self) -> None:
-        self._guess = np.zeros(self.k)
+        # where the search for the biases starts: the last ones found, and the best of W = 0 to begin with
+        self._guess = np.log(self._frequencies) if self.bias else np.zeros(self.k)
 
     def value(self, u: Vector) -> float:
         return self.value_at(u, self.intercept(u))

@@ -113,6 +113,13 @@ class RowMatrix(LinearMap):
         """Least squares and their certificate: `kernels.csr_least_squares` without the matrix and the threads."""
 
     @abstractmethod
+    def multinomial(self, *arguments: Any) -> tuple[float, int, int, bool]:
+        """Newton's method for the multinomial loss, in place: `kernels.csr_multinomial` without matrix and threads.
+
+        Returns an estimate of the gap, the steps, their products, and whether α is feasible.
+        """
+
+    @abstractmethod
     def row_products(self) -> NDArray[np.float64]:
         """⟨x_i, x_j⟩ of all pairs of rows."""
 

@@ -85,6 +85,9 @@ class Csr(RowMatrix):
     def least_squares(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
         return kernels.csr_least_squares(*self._arrays, self.shape[1], y, *arguments, self.threads)
 
+    def multinomial(self, *arguments: Any) -> tuple[float, int, int, bool]:
+        return kernels.csr_multinomial(*self._arrays, *arguments, self.threads)
+
     def row_products(self) -> NDArray[np.float64]:
         return kernels.csr_row_products(*self._arrays, self.shape[1])
 

@@ -89,6 +89,9 @@ class Dense(RowMatrix):
     def least_squares(self, y: Vector, *arguments: Any) -> tuple[Vector, Vector, float, float, float, int]:
         return kernels.dense_least_squares(self.X, self.shape[1], y, *arguments, self.threads)
 
+    def multinomial(self, *arguments: Any) -> tuple[float, int, int, bool]:
+        return kernels.dense_multinomial(self.X, *arguments, self.threads)
+
     def row_products(self) -> NDArray[np.float64]:
         return kernels.dense_row_products(self.X, self.shape[1])
 

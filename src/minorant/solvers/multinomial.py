@@ -5,7 +5,11 @@ With P the probabilities, the Hessian takes a change (D, δ) of the weights and 
     λ D + Xᵀ S ,   Σ_i S_i ,      S_i = c_i (P_i ∘ V_i - ⟨P_i, V_i⟩ P_i),    V = X D + δ
 
 so a step is solved by conjugate gradients, two products each, the more accurately the closer the optimum is: the last
-steps are quadratic. The biases are the best ones at every point, as in `newton.py`, and α = c (P - E) certifies.
+steps are quadratic. The biases are unknowns like the weights. At the best ones α = c (P - E) certifies, with the gap
+‖λ W + Xᵀα‖²/2λ; near them, it does after their own Newton step, which moves α onto the hyperplanes Σ_i α_i = 0.
+
+The compiled core has the loop (`cpp/multinomial.hpp`), which looks at the certificate when its own gap is small enough.
+`step_by_step` is the method as it reads, with the best biases at every point.
 """
 
 from __future__ import annotations
@@ -14,10 +18,12 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from minorant import kernels
 from minorant.geometry import Euclidean
 from minorant.kernels import dot
 from minorant.kernels._conjugate_gradients import conjugate_gradients
 from minorant.losses import MultinomialLogistic
+from minorant.operators import RowMatrix, stored
 from minorant.regularizers import L2
 from minorant.views import Candidates
 
@@ -27,15 +33,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from minorant.certificate import Best
+    from minorant.operators import Columns
     from minorant.problem import Problem
 
     Vector = NDArray[np.float64]
 
-__all__ = ["newton_steps", "suits"]
+__all__ = ["newton_steps", "step_by_step", "suits"]
 
 _SMALL, _EXACT = 1000, 1e-10  # so many unknowns are solved for to the last digits, where weights are repetitions
 _MOST = 500  # conjugate gradients of a step
 _DECREASE = 1e-4  # of J, as a share of what its slope promises
+_BUDGET = 4e9  # multiplications between two looks at the certificate: some tenths of a second
+_PATIENCE = 3  # looks without a smaller gap: then rounding is reached
 
 
 def suits(problem: Problem) -> bool:
@@ -49,8 +58,36 @@ def suits(problem: Problem) -> bool:
     )
 
 
-def newton_steps(problem: Problem, best: Best) -> Iterator[Candidates]:
-    """Candidates for the certificate after each step, from the best points known on."""
+def newton_steps(problem: Problem, best: Best, tol: float) -> Iterator[Candidates]:
+    """Candidates for the certificate, from the best points known on."""
+    matrix = stored(cast("Columns", stored(problem.A)).base)
+    if not (kernels.native and isinstance(matrix, RowMatrix)):
+        yield from step_by_step(problem, best)
+        return
+    loss, lam = cast("MultinomialLogistic", problem.loss), cast("L2", problem.regularizer).lam
+    w, image = best.w.copy(), best.image.copy()
+    biases = np.array(np.broadcast_to(loss.intercept(image), loss.k), dtype=np.float64)
+    label, alpha, v = loss.y.astype(np.int32), np.empty(image.size), np.empty(w.size)
+    enough, waited = 0.9 * tol, 0
+    while waited < _PATIENCE:
+        before = best.gap
+        gap, _, products, feasible = matrix.multinomial(
+            label, loss.c, lam, loss.bias, w, image, biases, alpha, v, enough, _BUDGET
+        )
+        problem.A.dots += products // 2
+        problem.A.tdots += products - products // 2
+        loss.expect(biases)
+        if not feasible:
+            alpha = loss.smoothed(image, 0.0).alpha
+            v = problem.A.T @ alpha
+        yield Candidates(((w.copy(), image.copy()),), ((alpha.copy(), v.copy()),))
+        if gap <= enough * best.primal:  # rounding, or a bias that is not the best one, took the rest
+            enough *= 0.3
+        waited = 0 if best.gap < before else waited + 1
+
+
+def step_by_step(problem: Problem, best: Best) -> Iterator[Candidates]:
+    """The same, with candidates after each step."""
     loss, regularizer = cast("MultinomialLogistic", problem.loss), cast("L2", problem.regularizer)
     w, image = best.w, best.image
     while True:
