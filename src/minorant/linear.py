@@ -254,8 +254,8 @@ def _fit(
     if run.max_time is not None and not run.max_time > 0:
         raise InputError(f"max_time must be positive seconds; got {run.max_time}")
     began = perf_counter()
-    labeled_by = tuple(positives)
-    workers = _workers(A, len(labeled_by), run.threads)
+    rows = tuple(positives)
+    workers = _workers(A, len(rows), run.threads)
     if workers > 1:
         check_finite(A)
         A = copy(A)
@@ -264,7 +264,7 @@ def _fit(
     c = None if weight is None else normalized_weights(weight, A.shape[0])
 
     def fit_row(row: int, callback: Callable[[int, Progress], object] | None) -> tuple[LinearCertificate, Any]:
-        positive, told = labeled_by[row], replace(run, callback=callback)
+        positive, told = rows[row], replace(run, callback=callback)
         y = labels if positive is None else signs(labels, positive, classes)
         result, warm = None, None
         if start is None and dtype is np.float64 and (positive is not None or objective.loss == "squared"):
@@ -282,7 +282,7 @@ def _fit(
         model = {"w": result.w, "intercept": float(result.intercept), "positive": positive, "weights": c}
         return LinearCertificate(**vars(result.certificate), **model, objective=objective), result.trace
 
-    fits = side_by_side(fit_row, len(labeled_by), workers, run.callback)
+    fits = side_by_side(fit_row, len(rows), workers, run.callback)
     return LinearFit(
         classes=classes,
         coef=np.array([c.w for c, _ in fits]),
