@@ -69,16 +69,18 @@ class MultinomialNewton {
         U_.read(u);
         std::fill(b_.begin(), b_.end(), 0.0);
         std::copy(b.begin(), b.end(), b_.begin());
+        hidden_ = false;
         MultinomialSteps done{std::numeric_limits<double>::infinity(), 0, 0, false};
         const double a_product = static_cast<double>((X_.volume() + 8 * X_.size()) * width_);
-        double J = value(0.0);
+        double J = value(0.0), last = std::numeric_limits<double>::infinity();
         while (true) {
             slopes();
             panel_transposed(X_, V_, g_, false, p_.threads);
             ++done.products;
             const double gap = gradient() / (2 * p_.lam) + bends();
             done.gap = gap;
-            if (gap <= tol * J || a_product * done.products > budget) break;
+            if (gap <= tol * J || a_product * done.products > budget || (hidden_ && gap > 0.25 * last)) break;
+            last = gap;
             precondition_by_bends();
             const double now = gap / J, enough = 0.5 * std::sqrt(tol / now);
             done.products += 2 * solve(std::max(std::min(0.1, std::sqrt(now)), enough));
@@ -213,10 +215,12 @@ class MultinomialNewton {
         return biases + weighted_square();
     }
 
-    // As far along x as J falls; false where it does not
+    // As far along x as J falls; false where it does not. Rounding may hide that it does: the gap has to fall
+    // then.
     bool step(double& J) {
+        const double rounding = 1e-15 * J;
         double way = 1, reached = value(way);
-        while (!(reached <= J + kDecrease * way * slope_)) {
+        while (!(reached <= J + kDecrease * way * slope_ + rounding)) {
             way *= 0.5;
             if (way < kShort) {
                 value(0.0);
@@ -224,6 +228,7 @@ class MultinomialNewton {
             }
             reached = value(way);
         }
+        hidden_ = reached > J - 10 * rounding;
         J = reached;
         for (std::size_t j = 0; j < W_.values.size(); ++j) W_.values[j] += way * x_.values[j];
         for (std::size_t j = 0; j < U_.values.size(); ++j) U_.values[j] += way * V_.values[j];
@@ -284,6 +289,7 @@ class MultinomialNewton {
     const std::size_t width_;
     std::vector<double> there_, sums_, b_, b_step_, b_r_, b_d_, b_inverse_;
     double slope_ = 0;
+    bool hidden_ = false;  // the last step made no difference to J that can be seen
 };
 
 }  // namespace minorant

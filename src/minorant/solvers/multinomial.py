@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["newton_steps", "step_by_step", "suits"]
 
-_SMALL, _EXACT = 1000, 1e-10  # so many unknowns are solved for to the last digits, where weights are repetitions
+_SMALL, _EXACT = 1000, 1e-10  # step by step, so many unknowns are solved for to the last digits
 _MOST = 500  # conjugate gradients of a step
 _DECREASE = 1e-4  # of J, as a share of what its slope promises
+_TINY, _ROUNDING = 2e5, 1e-20  # multiplications of a product that is worth no saving; the gap that is asked for there
 _BUDGET = 4e9  # multiplications between two looks at the certificate: some tenths of a second
 _PATIENCE = 3  # looks without a smaller gap: then rounding is reached
 
@@ -68,7 +69,8 @@ def newton_steps(problem: Problem, best: Best, tol: float) -> Iterator[Candidate
     w, image = best.w.copy(), best.image.copy()
     biases = np.array(np.broadcast_to(loss.intercept(image), loss.k), dtype=np.float64)
     label, alpha, v = loss.y.astype(np.int32), np.empty(image.size), np.empty(w.size)
-    enough, waited = 0.9 * tol, 0
+    tiny = matrix.volume * loss.k <= _TINY  # at the optimum itself weights are repetitions, however it was reached
+    enough, waited = min(0.9 * tol, _ROUNDING) if tiny else 0.9 * tol, 0
     while waited < _PATIENCE:
         before = best.gap
         gap, _, products, feasible = matrix.multinomial(
