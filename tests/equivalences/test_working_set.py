@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from minorant import InputError, Problem, Status, UnsupportedPair, certify, solve, solve_path
 from minorant.losses import EpsilonInsensitive, Hinge, Huber, Logistic, SmoothHinge, Squared, SquaredHinge
-from minorant.operators import Counting, Dense, stored
+from minorant.operators import Counting, Csr, Dense, stored
 from minorant.regularizers import L1, L2, ElasticNet
 from minorant.solvers import working_set
 
@@ -213,3 +213,17 @@ def test_paths_start_from_the_last_solution():
     assert sum(r.n_iter for r in path) < sum(r.n_iter for r in cold)
     for a, b in zip(path, cold, strict=True):
         assert a.certificate.primal == pytest.approx(b.certificate.primal, rel=1e-6)
+
+
+def test_a_third_of_the_columns_of_a_tall_dense_matrix_are_all_of_them():
+    rng = np.random.default_rng(0)
+    w, score = np.where(np.arange(150) < 30, 1.0, 0.0), rng.random(150)
+    data = {
+        "tall": Dense(np.zeros((200, 150))),
+        "wide": Dense(np.zeros((100, 150))),
+        "sparse": Csr(sp.csr_matrix((200, 150))),
+    }
+    chosen = {name: working_set._choose(w, score, 0.0, working_set._most(X)) for name, X in data.items()}
+    assert np.array_equal(chosen["tall"], np.arange(150))
+    assert chosen["wide"].size == chosen["sparse"].size == 90  # three times those in use
+    assert set(range(30)) <= set(chosen["wide"].tolist())

@@ -44,6 +44,7 @@ __all__ = ["rounds", "suits"]
 _STAGE = {Csr: 0.05, Dense: 0.3}  # the l1 of a round, at least, as a fraction of the highest score
 _FIRST = 50  # the columns of a working set, at least
 _GROWTH = 3  # the columns of a working set, at most, for each one that is in use, if so many have too high a score
+_CROWD = 3  # one in so many columns of a tall dense matrix are as good as all: it takes one round less
 _PART = 0.1  # of the gap on a working set that is left to the next round
 _PRODUCTS = 500  # columns of compressed rows, at most, whose products are formed (`few_columns`)
 _WORK = 1e9  # multiplications before the driver has its say: less than a second
@@ -107,7 +108,7 @@ def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, t
         yield Candidates(((w, image),), ((at.alpha, slopes),))
         score = np.abs(slopes + l2 * w)
         stage = max(l1, _STAGE[type(parts.data)] * float(score.max()))
-        columns = _choose(w, score, stage)
+        columns = _choose(w, score, stage, _most(parts.data))
         stage, part = (l1, 0.0) if columns.size == w.size else (stage, _part(parts.data, columns.size))
         examples = loss.direction, loss.offset, loss.c, parts.scalar
         rest = stage, l2, loss.bias, w[columns], at.bias
@@ -127,12 +128,18 @@ def _part(data: Csr | Dense, size: int) -> float:
     return 0.1 * _PART if isinstance(data, Dense) and 20 * size < data.shape[1] else _PART
 
 
-def _choose(w: Vector, score: Vector, stage: float) -> NDArray[np.int64]:
+def _most(data: Csr | Dense) -> int:
+    """The columns of a working set, at most: more are all. Those of a tall dense matrix are few for its rows."""
+    n, p = data.shape
+    return p // _CROWD if isinstance(data, Dense) and p <= n else p
+
+
+def _choose(w: Vector, score: Vector, stage: float, most: int) -> NDArray[np.int64]:
     """The support of w and the columns with the highest scores, in order."""
     used = int(np.count_nonzero(w))
     high = int(np.count_nonzero(score > stage))
     size = max(_FIRST, 2 * used, min(high, _GROWTH * used))
-    if size >= w.size:
+    if size >= most:
         return np.arange(w.size)
     rank = np.where(w != 0, -np.inf, -score)
     return np.sort(np.argpartition(rank, size - 1)[:size])
