@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minorant import InputError, checker
+from minorant import InputError, LogisticRegression, Status, checker
 from minorant.linear import Run, fit_classifier
 
 EXACT = ("hinge", "squared_hinge", "logistic")
@@ -216,3 +216,14 @@ def test_the_gap_says_so_where_rounding_is_larger_than_the_gap_claimed():
     assert certificate.relative_gap <= 1e-9 < verdict.relative_gap
     assert checker.judge({"a": verdict}, 1e-2)[1] == 0
     assert checker.judge({"a": verdict}, 1e-9)[1] == 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_dual_point_of_a_norm_stays_in_its_ball_on_the_hyperplane(seed):
+    """Rounding leads it off the hyperplane of the bias, and the way back out of the ball ‖Aᵀα‖ ≤ λ."""
+    rng = np.random.default_rng(seed)
+    X = 30 * rng.normal(size=(160, 110)) + 50
+    y = X[:, 0] + 20 * rng.normal(size=160) > 50
+    model = LogisticRegression(C=10, penalty="l1", tol=1e-5).fit(X, y)
+    assert model.certificate_.status is Status.CERTIFIED
+    assert model.certificate_.verify(X, y).relative_gap <= 1e-5 * (1 + 1e-6)

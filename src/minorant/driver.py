@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from minorant.certificate import Best, Certificate, Status
+from minorant.certificate import Best, Certificate, Status, relative
 from minorant.errors import InputError
 from minorant.schedules import schedule
 from minorant.views import Candidates
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 __all__ = ["Progress", "Result", "solve"]
+
+_ROUNDING = 1e-14  # of J: a smaller gap is none
 
 
 class Progress(NamedTuple):
@@ -124,8 +126,9 @@ def solve(
             status = Status.MAX_TIME
         elif patience.exhausted(best.gap) and mu is None:  # a fixed mu stops the gap, not rounding
             status = Status.STALLED
-    alpha = problem.loss.project(best.alpha)
-    dual = best.dual
+    alpha, dual = _proved(problem, best)
+    if status is Status.CERTIFIED and relative(best.primal - dual, best.primal) > max(tol, _ROUNDING):
+        status = Status.STALLED
     if best.primal < dual <= best.primal + 1e-13 * abs(best.primal):  # rounding: a lower bound that is lower is one too
         dual = best.primal
     certificate = Certificate(best.primal, dual, alpha, status, problem.A.products - products)
@@ -134,10 +137,23 @@ def solve(
 
 def _reached(best: Best, tol: float) -> Status | None:
     """Certified within tol; or, for a tol that rounding cannot tell from 0, as close as rounding lets it be."""
-    rounding = 1e-14
-    if best.relative_gap > max(tol, rounding):
+    if best.relative_gap > max(tol, _ROUNDING):
         return None
-    return Status.CERTIFIED if tol >= rounding else Status.STALLED
+    return Status.CERTIFIED if tol >= _ROUNDING else Status.STALLED
+
+
+def _proved(problem: Problem, best: Best) -> tuple[Vector, float]:
+    """The best α, exactly in the domain of g, and D there.
+
+    Rounding is all that the way there changes. Where Ω* is finite on a bounded set only, it matters all the same: α is
+    at the boundary of that set, and has to be shrunk into it again.
+    """
+    alpha = problem.loss.project(best.alpha)
+    if problem.regularizer.dual_scale(-best.dual_image) == np.inf or np.array_equal(alpha, best.alpha):
+        return alpha, best.dual
+    image = problem.A.T @ alpha
+    s = min(1.0, problem.regularizer.dual_scale(-image))
+    return s * alpha, problem.dual(s * alpha, s * image)
 
 
 def _check_limits(tol: float, max_iter: int, max_time: float | None) -> None:
