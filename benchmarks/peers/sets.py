@@ -56,7 +56,7 @@ SETS = {
         Set("magic04", "magic04/magic04.xz", "standardize", T),
         Set("movie_reviews", "movie_reviews/movie_reviews_counts.xz", "counts", H),
         Set("sms_spam", "sms_spam/sms_counts.xz", "counts", T),
-        Set("madelon", "madelon/madelon.xz", "standardize", H, "both"),
+        Set("madelon", "madelon/madelon.xz", "standardize", T, "both"),
         Set("higgs7k", "higgs7k/higgs7k.train.xz", "standardize", T),
         Set("skin_nonskin", "skin_nonskin/skin_nonskin.xz", "standardize", H),
         Set("colon_cancer", "colon_cancer/colon_cancer.xz", "log", T),
@@ -85,6 +85,7 @@ SETS = {
         Set("news20_12", "news20_multiclass/news20.xz", "counts", H, positive=(12,)),
         Set("digits3", "", "bundled", H, positive=(3,)),
         Set("digits6", "", "bundled", H, positive=(6,)),
+        Set("digits5", "", "bundled", H, positive=(5,)),
         Set("wine0", "", "bundled", H, positive=(0,)),
         Set("iris1", "", "bundled", H, positive=(1,)),
     )
