@@ -161,7 +161,6 @@ class MultinomialNewton {
 
     // x and the step of the biases by conjugate gradients; how many
     int solve(double accuracy) {
-        slope_ = 0;
         std::fill(x_.values.begin(), x_.values.end(), 0.0);
         std::fill(b_step_.begin(), b_step_.end(), 0.0);
         double old = precondition(0.0), enough = accuracy * accuracy * old;
@@ -272,14 +271,7 @@ class MultinomialNewton {
         for (std::size_t l = 0; l < k; ++l) H[l * k + l] += 1e-14 * trace;
         factorize(H.data(), k);
         std::copy_n(b_r_.begin(), k, delta.begin());
-        for (std::size_t i = 0; i < k; ++i) {
-            for (std::size_t j = 0; j < i; ++j) delta[i] -= H[i * k + j] * delta[j];
-            delta[i] = H[i * k + i] > 0 ? delta[i] / H[i * k + i] : 0.0;
-        }
-        for (std::size_t i = k; i-- > 0;) {
-            for (std::size_t j = i + 1; j < k; ++j) delta[i] -= H[j * k + i] * delta[j];
-            delta[i] = H[i * k + i] > 0 ? delta[i] / H[i * k + i] : 0.0;
-        }
+        substitute(H.data(), delta.data(), k);
         return delta;
     }
 
