@@ -26,7 +26,7 @@ namespace minorant {
 
 using Rules = std::tuple<double, double, double, double, double, int, int>;  // the fields of NewtonRules
 using SweepNumbers = std::tuple<bool, int, int, int, double, double, double, double, double, double, double,
-                                double, double, double, double>;  // those of SweepRules
+                                double, double, double, double, double>;  // those of SweepRules
 using BiasNumbers = std::tuple<int, double, double, double, double, double, double, double,
                                double>;  // those of BiasRules
 using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
@@ -129,10 +129,11 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
                 fit = with_loss(logistic, shape, [&](const auto& loss) {
                     const Classifier problem(examples, loss, view(y), view(c), offset, lam, bias, threads,
                                              room);
+                    const NewtonCall call{std::make_from_tuple<NewtonRules>(newton), wide, iterations,
+                                          budget};
                     return whole_fit(problem, std::make_from_tuple<SweepRules>(sweeps),
-                                     std::make_from_tuple<BiasRules>(pacing),
-                                     std::make_from_tuple<NewtonRules>(newton), wide, iterations, tol, budget,
-                                     out, std::span(alpha.data(), alpha.size()));
+                                     std::make_from_tuple<BiasRules>(pacing), call, tol, out,
+                                     std::span(alpha.data(), alpha.size()));
                 });
             });
             return std::tuple(std::move(w), std::move(alpha), fit.primal, fit.dual, fit.bias, fit.products);

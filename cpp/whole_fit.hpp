@@ -15,7 +15,7 @@
 #include "bias_pace.hpp"
 #include "classifier.hpp"
 #include "dual_coordinate.hpp"
-#include "newton.hpp"
+#include "newton_fit.hpp"
 
 namespace minorant {
 
@@ -23,7 +23,7 @@ namespace minorant {
 struct SweepRules {
     bool by_products;  // of few rows with each other: neither sweeps nor columns
     int first, blind, most;
-    double growth, overhead, hope, near;
+    double growth, overhead, hope, surprise, near;
     double slower, tried, ahead, few;
     double step, digits;  // what a step of Newton's method costs, and how many it takes for a decimal digit
     double curved;        // it comes first where the mean curvature is at least this
@@ -74,9 +74,11 @@ class Sweeping {
             best_.fit.products += 2 * now.count;
             last = excess;
             bool ending = newton_is_cheaper(excess / best_.fit.primal, rate);
-            const bool promised = excess <= enough || (seen_ == 0 && excess * std::exp(-rate) <= enough);
+            const bool promised = excess * std::exp(-rate) <= enough;
             if (ending || promised || done_ >= 3 * std::max(seen_, rules_.blind)) {
                 look();
+                if (p_.bias && promised && !best_.certified() && best_.gap() > rules_.surprise * excess)
+                    look_at_the_dual_point();
                 if (best_.certified()) return false;
                 enough = 0.95 * tol_ * best_.fit.primal * std::min(excess / best_.gap(), 1.3);
                 const double now_at = best_.relative_gap();
@@ -142,6 +144,14 @@ class Sweeping {
         rows_.forget();
     }
 
+    // What the sweeps promised and the bias did not keep, its own w may: on the hyperplane it is another one.
+    void look_at_the_dual_point() {
+        RoomVector<double> image(t_.size(), p_.room);
+        p_.image(w_, image);
+        best_.offer(w_, image, p_.best_bias(image, bias_));
+        ++best_.fit.products;
+    }
+
     // w of the dual point
     void follow() {
         for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = -v_[j] / p_.lam;
@@ -198,42 +208,12 @@ class Sweeping {
     int done_ = 0, seen_ = 0;
 };
 
-template <class Rows, class Loss>
-void newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonRules& rules,
-                       double wide, double iterations, double tol, double budget) {
-    constexpr bool logistic = std::is_same_v<Loss, Logistic>;
-    const std::size_t n = p.y.size();
-    RoomVector<double> alpha(n, p.room), h(n, p.room), center(logistic ? 0 : n, p.room);
-    const std::span<double> image = best.image;  // that of the best w is not asked for any more
-    std::vector<double> w(best.w.begin(), best.w.end()), v(w.size());
-    const bool at_rest = best.fit.dual == 0;
-    const double size = (at_rest ? wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
-    const double mu = has_corners(p.loss) ? size : 0.0;
-    if (mu > 0) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);
-    NewtonPoint at{w, image, alpha, v, h, center, mu, best.fit.bias, iterations};
-    const NewtonProblem problem{p.c, p.offset, p.sign, p.lam, p.bias, p.threads};
-    Newton newton(p.X, p.loss, problem, rules, at, p.room);
-    const int before = best.fit.products;
-    for (int looks = 1;; ++looks) {
-        const double before_it = best.fit.primal;
-        const NewtonSteps done = newton.run(0.995 * tol, before_it, budget);
-        best.offer(w, image, at.bias);
-        if (p.feasible(alpha, h)) {
-            p.dual_image(alpha, h, v);
-            best.offer_dual(alpha, v);
-        }
-        best.fit.products = before + done.products + looks;
-        if (best.certified() || !(done.gap <= tol * before_it) || done.gap <= 0.995 * tol * best.fit.primal)
-            return;
-    }
-}
-
 // Few rows by their products with each other, X Xᵀ = L Lᵀ: see `solvers/few_rows.py`. Newton's method for the
 // rows of L goes a little beyond tol, since w comes from its dual point; or from its own, if that is not
 // enough.
 template <class Rows, class Loss>
-void newton_on_products(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonRules& rules,
-                        double wide, double iterations, double tol, double budget) {
+void newton_on_products(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonCall& newton,
+                        double tol) {
     constexpr double kAhead = 0.1;
     const std::size_t n = p.y.size();
     RoomVector<std::uint32_t> all(n, p.room);
@@ -249,7 +229,7 @@ void newton_on_products(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& b
                                                     p.room);
     RoomVector<double> u(n, p.room), alpha(n, p.room), image(n, p.room), space(n, p.room);
     BestPair<DenseRows<double>, Loss> inner(small, kAhead * tol, u, alpha);
-    newton_to_the_end(small, inner, rules, wide, iterations, kAhead * tol, budget);
+    newton_to_the_end(small, inner, newton, kAhead * tol);
 
     std::vector<double> w(best.w.size());
     const auto offer = [&] {
@@ -272,11 +252,10 @@ void newton_on_products(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& b
 
 template <class Rows, class Loss>
 WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, const BiasRules& pacing,
-                   const NewtonRules& newton, double wide, double iterations, double tol, double budget,
-                   std::span<double> w, std::span<double> alpha) {
+                   const NewtonCall& newton, double tol, std::span<double> w, std::span<double> alpha) {
     BestPair best(p, tol, w, alpha);
     if (sweeps.by_products) {
-        newton_on_products(p, best, newton, wide, iterations, tol, budget);
+        newton_on_products(p, best, newton, tol);
         return best.fit;
     }
     bool newton_now = true;
@@ -288,7 +267,7 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
         if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
             newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
     }
-    if (newton_now) newton_to_the_end(p, best, newton, wide, iterations, tol, budget);
+    if (newton_now) newton_to_the_end(p, best, newton, tol);
     return best.fit;
 }
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["least_squares", "whole_fit"]
 
 _EQUAL = np.empty(0)
-_BUDGET = 1e9  # operations of Newton's method: some tenths of a second; another start would forget its center
+_BUDGET = 2.5e9  # operations of Newton's method: half a second at most; another start would forget its center
 _SYSTEM = 1e9  # those of least squares, which run faster
 _LEAST_TOL = 1e-11  # below it rounding has a say, which the driver knows how to ask
 

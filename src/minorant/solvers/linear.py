@@ -1,11 +1,10 @@
 """The default for linear models: dual coordinates to begin with, Newton's method to finish.
 
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
-to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). Others begin with
-Newton's method where its systems are small, unless there is so little curvature (a small C) that the examples hardly
-depend on each other. In dense data all of them do, and the sweeps that are needed grow with the curvature: there
-Newton's method comes first wherever it costs less than so many. For the rest, sweeps of dual coordinate ascent are the
-cheapest start, and on wide sparse data often all that is needed.
+to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). For others sweeps of
+dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed; Newton's method comes
+first where it costs less than a few of them. In dense data all examples depend on each other, and the sweeps that are
+needed grow with the curvature (with C): there Newton's method comes first wherever it costs less than so many.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners; one in all for squares, where a system is solved directly). Costs are those of a
@@ -37,14 +36,16 @@ __all__ = ["dual_coordinates", "linear_model", "sweep_rules"]
 _FIRST = 3  # sweeps of the first block
 _BLIND = 4  # a third of the sweeps before a look that nothing promises
 _HOPE = 1.5  # of tol, for an excess that is worth the first look
+_SURPRISE = 2.0  # times the excess: a gap above that is one of the bias, which the w of the dual point may close
 _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign of life
 _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
-_SOON, _EASY = 24.0, 12.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
-_CALLS = 5e5  # what a fit in one call saves
+_SOON, _EASY = 14.0, 9.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
+_BENT = 0.3  # the curvature below which those of the logistic loss are
+_DENSE, _CORNERS = 24.0, 8.0  # the same where data are dense, and there for losses with corners
 _SHORT, _PRODUCTS = 4e6, 1e8  # nanoseconds of a sweep, operations for the products of few rows, for a fit in one call
-_HARD = 20.0  # sweeps for each unit of curvature, where data are dense
+_HARD = 20.0  # sweeps for each unit of curvature, where data are dense; half as many for losses with corners
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
@@ -61,13 +62,13 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
 
     if few_rows(e) and not _tiny(e):
         yield from newton_on_products(e, best, tol)
-    elif kernels.native and not (_tiny(e) or _newton_at_once(e)):
+    elif kernels.native and not (_tiny(e) or e.bend >= _curved(e)):
         for candidates in dual_coordinates(e, best, tol, newton_is_cheaper):
             yield candidates, 0.0
     yield from newton(e, best, tol)
 
 
-SweepRules = tuple[bool, int, int, int, float, float, float, float, float, float, float, float, float, float, float]
+SweepRules = tuple[bool | int | float, ...]
 
 
 def sweep_rules(e: Outline) -> SweepRules | None:
@@ -75,16 +76,15 @@ def sweep_rules(e: Outline) -> SweepRules | None:
     tiny = _tiny(e)
     few = few_rows(e) and not tiny
     a_sweep, a_step = _sweep(e), _newton_step(e)
-    at_once = _newton(e, 1.0, 1e-3, at_once=True)
-    curved = 0.3 if at_once <= _SOON * a_sweep else inf
-    if _dense(e):
-        curved = min(curved, at_once / (_HARD * a_sweep))
-    if tiny or at_once <= _EASY * a_sweep + _CALLS:
-        curved = 0.0
-    long = e.n * e.matrix.volume > _PRODUCTS if few else curved > 0 and a_sweep > _SHORT
-    if long:
+    curved = 0.0 if tiny else _curved(e)
+    if few and e.n * e.matrix.volume > _PRODUCTS:
         return None
-    looks = (_FIRST, _BLIND, int(_BLOCK / a_sweep), _GROWTH, _OVERHEAD / a_sweep, _HOPE, NEAR)
+    most = int(_BLOCK / a_sweep)
+    if not few and curved > 0 and a_sweep > _SHORT:  # sweeps take longer than a call should
+        if curved == inf:
+            return None
+        most = 0
+    looks = (_FIRST, _BLIND, most, _GROWTH, _OVERHEAD / a_sweep, _HOPE, _SURPRISE, NEAR)
     return (few, *looks, _SLOWER, _TRY, _AHEAD, _FEW, a_step / a_sweep, _digits(e), curved)
 
 
@@ -92,9 +92,15 @@ def _tiny(e: Outline) -> bool:
     return direct_cost(e, e.n) <= _TINY
 
 
-def _newton_at_once(e: Examples) -> bool:
-    worth = max(_EASY if e.bend < 0.3 else _SOON, _HARD * e.bend * _dense(e))
-    return _newton(e, 1.0, 1e-3, at_once=True) <= worth * _sweep(e)
+def _curved(e: Outline) -> float:
+    """Newton's method comes first where the mean curvature is at least this."""
+    f, sweeps = e.scalar, _newton(e, 1.0, 1e-3, at_once=True) / _sweep(e)
+    if _dense(e):
+        soon, hard = (_DENSE, _HARD) if f.smooth else (_CORNERS, 0.5 * _HARD)
+        return 0.0 if sweeps <= soon else sweeps / hard
+    if not f.smooth or sweeps > _SOON:
+        return inf
+    return _BENT if f.logistic and sweeps > _EASY else 0.0
 
 
 def dual_coordinates(
@@ -118,7 +124,7 @@ def dual_coordinates(
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
         done, last = done + count, excess
         ending = stop(done, max(excess / best.primal, tol), rate)
-        promised = excess <= enough or (not seen and excess * exp(-rate) <= enough)  # it is that before each step
+        promised = excess * exp(-rate) <= enough  # it is that before each step
         if ending or promised or done >= 3 * max(seen, _BLIND) or (done - seen) * _sweep(e) >= _BLOCK:
             if e.scalar.bias:
                 image = e.A @ w
@@ -136,6 +142,8 @@ def dual_coordinates(
             yield Candidates(tuple(points), ((alpha, v),))
             if e.scalar.bias:
                 t, w = e.t(alpha), -v / e.lam
+                if promised and best.relative_gap > tol and best.gap > _SURPRISE * excess:  # it is another w now
+                    yield Candidates(((w.copy(), e.A @ w),), ())
             enough = 0.95 * tol * best.primal * min(excess / best.gap, 1.3) if best.gap > 0 else 0.0
             seen, seen_bias, swept = done, bias, kernels.SweptRows()  # all rows are seen again
             average = log(began / best.relative_gap) / done if 0 < best.relative_gap < began else 0.0
@@ -147,7 +155,7 @@ def dual_coordinates(
 def _sweep(e: Outline) -> float:
     """Nanoseconds, more or less, of a sweep."""
     a_row, a_value = (40.0, 0.4) if _dense(e) else (25.0, 1.5)
-    return a_value * e.matrix.volume + (a_row + 100.0 * e.scalar.logistic) * e.n
+    return a_value * e.matrix.volume + (a_row + 50.0 * e.scalar.logistic) * e.n
 
 
 def _newton(e: Outline, gap: float, tol: float, *, at_once: bool = False) -> float:
@@ -180,7 +188,10 @@ def _by_cholesky(e: Outline, band: int) -> float:
 def _by_iterations(e: Outline) -> float:
     """Conjugate gradients: bends that jump make them slow, unless rows have all columns and so depend on each other."""
     steady = _steady(e.scalar)
-    many, a_value = (40.0 if steady else 400.0, 1.6) if not _dense(e) else (15.0, 0.4) if steady else (40.0, 0.8)
+    if _dense(e):
+        many, a_value = (15.0, 0.4) if e.scalar.smooth else (40.0, 0.8)
+    else:
+        many, a_value = 40.0 if steady else 400.0, 1.6
     iteration = a_value * e.matrix.volume + 3.0 * e.size
     sample = 8 * e.size  # with a system of so many examples as preconditioner (`cpp/sampled_system.hpp`)
     if steady and e.n >= 2 * sample:
