@@ -221,11 +221,13 @@ class BestPair {
     bool certified() const { return gap() <= tol_ * fit.primal; }
 
     void offer(std::span<const double> point, std::span<const double> its_image, double b) {
-        const double value = p_.primal(point, its_image, b);
-        if (!(value < fit.primal)) return;
-        fit.primal = value, fit.bias = b;
-        std::copy(point.begin(), point.end(), w.begin());
-        std::copy(its_image.begin(), its_image.end(), image.begin());
+        if (better(point, its_image, b)) std::copy(its_image.begin(), its_image.end(), image.begin());
+    }
+
+    // The same from w = 0, whose image is 0, with no room for another one.
+    void begin(std::span<const double> point, double b) {
+        p_.image(point, image);
+        if (!better(point, image, b)) std::fill(image.begin(), image.end(), 0.0);
     }
 
     // v = Aᵀ α
@@ -241,6 +243,14 @@ class BestPair {
     WholeFit fit{};
 
   private:
+    bool better(std::span<const double> point, std::span<const double> its_image, double b) {
+        const double value = p_.primal(point, its_image, b);
+        if (!(value < fit.primal)) return false;
+        fit.primal = value, fit.bias = b;
+        std::copy(point.begin(), point.end(), w.begin());
+        return true;
+    }
+
     const Classifier<Rows, Loss>& p_;
     const double tol_;
 };

@@ -141,6 +141,7 @@ class CoordinateAscent {
         : X_(X),
           p_(p),
           n_(X.size()),
+          height_(std::max<std::size_t>(8, n_ * kChunkValues / (X.volume() + n_))),
           q_(n_, room),
           kept_(room),
           steps_(loss, curvatures(), t, kept_),
@@ -152,6 +153,7 @@ class CoordinateAscent {
           order_(room),
           conjugate_(X_, p_, room) {
         for (std::size_t i = 0; i < n_; ++i) balance_ += p_.sign[i] * p_.scale[i] * t_[i];
+        order_.reserve((n_ + height_ - 1) / height_);  // all that it will need: see `room.hpp`
         if (rows_.known(n_)) {
             mix();
         } else {
@@ -188,6 +190,7 @@ class CoordinateAscent {
 
   private:
     static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    static constexpr std::size_t kChunkValues = 1024;
     static constexpr int kFew = 3;  // sweeps that are made without conjugate steps between them
     static constexpr std::uint32_t kLeft = SweptRows::kLeft;
     static constexpr std::size_t kAhead = 2;  // rows from the one that is visited to the one that is fetched
@@ -208,8 +211,6 @@ class CoordinateAscent {
 
     // A new order, of those rows that are not left out.
     void mix() {
-        constexpr std::size_t kChunkValues = 1024;
-        height_ = std::max<std::size_t>(8, n_ * kChunkValues / (X_.volume() + n_));
         auto& active = rows_.active;
         if (rows_.left_out > 0) std::erase_if(active, [](std::uint32_t i) { return (i & kLeft) != 0; });
         rows_.left_out = 0;
@@ -273,15 +274,14 @@ class CoordinateAscent {
 
     const Rows& X_;
     const CoordinateProblem& p_;
-    const std::size_t n_;
-    RoomVector<double> q_, kept_;  // of the steps
+    const std::size_t n_, height_;  // of all rows, of a chunk
+    RoomVector<double> q_, kept_;   // of the steps
     DualSteps<Loss> steps_;
     Shuffler shuffle_;
     std::span<double> t_, w_;
     double bias_, balance_ = 0;
     SweptRows& rows_;
     RoomVector<std::uint32_t> order_;  // of chunks of them
-    std::size_t height_ = 1;
     ConjugateStep<Rows, DualSteps<Loss>> conjugate_;
 };
 

@@ -71,11 +71,11 @@ class Newton {
           n_(at.image.size()),
           size_(at.w.size() + (p.bias ? 1 : 0)),
           room_(room),
-          r_(room),
           direction_(n_, room),
           gradient_(size_),
           gram_(X, p.c, p.bias, size_, p.threads, std::is_same_v<Loss, Piecewise>, room),
-          rows_(n_, room) {}
+          rows_(n_, room),
+          r_(room) {}
 
     // Steps until the gap is at most `tol` of J, of which a bound is known, or the budget is spent, one at
     // least.
@@ -376,10 +376,11 @@ class Newton {
     NewtonPoint& at_;
     const std::size_t n_, size_;
     Room& room_;
-    RoomVector<double> r_, direction_;
+    RoomVector<double> direction_;
     std::vector<double> gradient_;
     KeptGram<Rows> gram_;
     RoomVector<std::uint32_t> rows_;        // with h_i > 0, or near a corner
+    RoomVector<double> r_;                  // where there is a center: taken last, given back first
     std::size_t band_ = 0;                  // how many there were last
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;

@@ -96,14 +96,13 @@ double begin_with_a_sample(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>
     const Classifier<Rows, Loss> small = sample.problem(p);
     const std::size_t n = small.y.size();
     std::vector<double> w(best.w.size());
-    RoomVector<double> alpha(n, p.room), image(p.y.size(), p.room);
+    RoomVector<double> alpha(n, p.room);
     BestPair inner(small, kTol, w, alpha);
     const double mu = newton_to_the_end(small, inner, call, kTol);
     best.fit.products += static_cast<int>(static_cast<std::size_t>(inner.fit.products) * n / p.y.size());
     if (inner.fit.products <= 2 * few + 3) return 0;
-    p.image(w, image);
+    best.begin(w, inner.fit.bias);
     ++best.fit.products;
-    best.offer(w, image, inner.fit.bias);
     return kSharper * mu;
 }
 
@@ -114,7 +113,7 @@ double newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& 
     constexpr bool logistic = std::is_same_v<Loss, Logistic>;
     const std::size_t n = p.y.size();
     const bool at_rest = best.fit.dual == 0;
-    double mu = at_rest ? begin_with_a_sample(p, best, call) : 0.0;
+    double mu = best.fit.products == 0 ? begin_with_a_sample(p, best, call) : 0.0;
     if (mu == 0 && has_corners(p.loss))
         mu = (at_rest ? call.wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
     RoomVector<double> alpha(n, p.room), h(n, p.room), center(logistic ? 0 : n, p.room);

@@ -1,8 +1,9 @@
 """From the records of the cells to rows, and from rows to geometric means, wins and losses.
 
 The best peer of a row is the fastest of those that reach the target. Where none does, the one that came closest counts
-with its time at that point, and the row is marked †. Peers that penalize a bias that we leave free are measured on
-their own objective and its own optimum, and marked *; they count.
+with its time at that point, and the row is marked †; if a finer fit of it was cut off, its best point lies beyond, and
+the time it was given counts, which is less than it would have needed. Peers that penalize a bias that we leave free are
+measured on their own objective and its own optimum, and marked *; they count.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from statistics import median
 from .problems import Cell
 from .race import OURS, TARGETS
 from .sets import SETS
+from .worker import CUT_OFF
 
 NAMED = ("celer", "skglm")  # the specialists for sparse penalties, compared with on their own too
 
@@ -72,7 +74,9 @@ def at(fits, target):
     meets = [fit for fit in meets if fit["runs"] > 1] or meets
     if meets:
         return {**min(meets, key=lambda fit: fit["seconds"]), "reached": True}
-    return {**min(fits, key=lambda fit: (fit["rel"], fit["seconds"])), "reached": False}
+    closest = min(fits, key=lambda fit: (fit["rel"], fit["seconds"]))
+    cut_off = [fit["seconds"] for fit in fits if fit["error"] == CUT_OFF]
+    return {**closest, "seconds": max(closest["seconds"], *cut_off, 0.0), "reached": False}
 
 
 def best_of(fits):

@@ -26,6 +26,8 @@ START = 600.0  # seconds for imports, compilation or reading a set
 GRACE = {"minorant": 10.0}  # seconds beyond the cap before a worker is killed: ours stops by itself and proves its gap
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "BLIS_NUM_THREADS")
 
+CUT_OFF = "killed at the cap"
+
 
 def serve(pipe, package, store, threads):
     """The body of the worker: answers ("offers", ...), ("warm", ...), ("load", ...), ("fit", ...), ("memory", ...)."""
@@ -143,7 +145,7 @@ class Worker:
         try:
             if self._pipe.poll(seconds):
                 return self._pipe.recv()
-            answer = {"error": "killed at the cap", "killed": True}
+            answer = {"error": CUT_OFF, "killed": True}
         except (EOFError, OSError):
             answer = {"error": "crashed"}
         self.close()

@@ -221,3 +221,26 @@ def test_results_do_not_depend_on_threads(make, bias):
     one, two = (make(tol=1e-6, n_jobs=k, fit_intercept=bias).fit(X, y) for k in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     np.testing.assert_array_equal(one.certificate_.alpha, two.certificate_.alpha)
+
+
+@pytest.mark.parametrize(("seed", "C"), [(7, 0.01), (17, 0.03), (18, 0.003)])
+def test_a_promise_that_the_bias_broke_is_kept_by_the_dual_point(monkeypatch, seed, C):
+    """Slopes at their bounds prove the optimum before the bias of the sweeps has arrived."""
+    rng, n, p = np.random.default_rng(seed), 600, 3000
+    X = (rng.random((n, p)) < np.minimum(1.0, 8.0 / np.arange(1, p + 1))).astype(float)
+    y = np.repeat([-1.0, 1.0], n // 2)
+    X[y > 0, :40] *= rng.random((n // 2, 40)) < 0.7
+    X /= np.linalg.norm(X, axis=1, keepdims=True) + 1e-9
+    order = rng.permutation(n)
+    A, y, rules = as_linear_map(csr_array(X[order])), y[order], core.sweep_rules
+    products = []
+    for surprise in (rules(_outline(A))[7], np.inf):
+        monkeypatch.setattr(core, "sweep_rules", lambda e, s=surprise: (*rules(e)[:7], s, *rules(e)[8:-1], np.inf))
+        fit = core.whole_fit(A, y, None, Hinge(np.array([-1.0, 1.0]), bias=True).scalar, 1.0 / (C * n), 1e-6)
+        assert fit.certificate.status is Status.CERTIFIED
+        products.append(fit.certificate.n_products)
+    assert products[0] < 0.8 * products[1]
+
+
+def _outline(A):
+    return core._Outline(*A.shape, A.shape[1] + 1, A, Hinge(np.array([-1.0, 1.0]), bias=True).scalar)

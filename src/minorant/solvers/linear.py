@@ -1,10 +1,10 @@
 """The default for linear models: dual coordinates to begin with, Newton's method to finish.
 
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
-to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). For others sweeps of
-dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed; Newton's method comes
-first where it costs less than a few of them. In dense data all examples depend on each other, and the sweeps that are
-needed grow with the curvature (with C): there Newton's method comes first wherever it costs less than so many.
+to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). For others sweeps
+of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed; Newton's method
+comes first where it costs less than a few of them. In dense data all examples depend on each other, and the sweeps that
+are needed grow with the curvature (with C): there Newton's method comes first wherever it costs less than so many.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners; one in all for squares, where a system is solved directly). Costs are those of a
