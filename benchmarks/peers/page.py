@@ -33,9 +33,9 @@ PROTOCOL = """\
   long as the best peer does to 1e-6. No peer is given more than {far:g} times what ours takes to 1e-6 (or 1 s):
   that bounds the ratios.
 - Best peer: the fastest that meets the target. †: none does, so the one that came closest counts, with its time at that
-  point, or that of a finer fit of it which was cut off: its best point lies beyond. *: it penalizes the bias, and is measured on that objective and its own J*. It counts; the
-  column "same bias" has the geometric mean without such peers, "celer, skglm" that against
-  these two alone, with their least ratio.
+  point, or that of a finer fit of it which was cut off: its best point lies beyond. *: it penalizes the bias, and is
+  measured on that objective and its own J*. It counts; the column "same bias" has the geometric mean without such
+  peers, "celer, skglm" that against these two alone, with their least ratio.
 - J* is the lowest value ever returned; where the best lower bound known is more than 1e-7 (relative) below it, the row
   is marked ?.
 - ratio = best peer's time / ours. A row that we do not certify within the cap of {cap:g} s is "open" and a loss.
