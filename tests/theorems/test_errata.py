@@ -71,7 +71,9 @@ def test_e7_naive_test_lets_l_explode(kit):
     d, sigma, lam = view.geometry, view.geometry.sigma, view.lam2
     x = z = x0 = view.point(view.start())
     A, G, C, L, largest = 0.0, 0.0 * x0.x, 0.0, view.lipschitz / 4, 0.0
-    for _ in range(800):
+    for _ in range(20_000):  # when rounding decides depends on the machine
+        if largest > 1e6 * view.lipschitz:
+            return
         L /= 2  # γ_d
         for _ in range(60):
             b = 1 + 2 * lam * A
@@ -90,7 +92,7 @@ def test_e7_naive_test_lets_l_explode(kit):
             L *= 2  # γ_u
         A, G, C, x, z = A1, G1, C1, x1, z1
         largest = max(largest, L)
-    assert largest > 1e6 * view.lipschitz
+    pytest.fail(f"L never exceeded {largest}")
 
 
 def test_e7_no_root_below_the_strong_convexity(kit):
