@@ -55,7 +55,8 @@ nanobind::object solve_on(const B& X, const Vector& s, const Vector& a, const Ve
             found = solver.solve(view(w), set.b, set.enough, set.part, set.allowed);
         }
     }
-    return nanobind::make_tuple(give(std::move(found.w)), give(std::move(found.image)));
+    return nanobind::make_tuple(give(std::move(found.w)), give(std::move(found.image)),
+                                give(std::move(found.ahead)));
 }
 
 inline Settings settings(const std::tuple<double, double, double>& loss, double l1, double l2, bool bias,

@@ -109,7 +109,9 @@ struct Model {
 
     // Minimizes Q along d, which lives on the columns of `set`, from here on; the step.
     double search(std::span<const std::size_t> set, std::span<const double> d) {
-        const std::vector<double> v = image(set, d);
+        return search(set, d, image(set, d));
+    }
+    double search(std::span<const std::size_t> set, std::span<const double> d, std::span<const double> v) {
         double ev = 0, hv = 0, hvv = 0;
         for (std::size_t i = 0; i < v.size(); ++i) {
             ev += e[i] * v[i];

@@ -121,9 +121,9 @@ class SupportNewton {
 };
 
 // The direction of Newton on the support by conjugate gradients with a diagonal preconditioner, to a tenth of
-// the gradient: for supports too large to factor.
+// the gradient: for supports too large to factor. Returns what was left of the step, as a change of scores.
 template <class B>
-void conjugate_gradient(Model<B>& m, std::span<const std::size_t> set) {
+std::vector<double> conjugate_gradient(Model<B>& m, std::span<const std::size_t> set) {
     constexpr int kSteps = 30;
     const std::size_t size = set.size(), n = m.X.rows();
     std::vector<double> d(size, 0.0), g(size), p(size), u(n);
@@ -160,7 +160,10 @@ void conjugate_gradient(Model<B>& m, std::span<const std::size_t> set) {
         for (std::size_t s = 0; s < size; ++s) p[s] = g[s] / diagonal(s) + next / now * p[s];
         now = next;
     }
-    m.search(set, d);
+    u = m.image(set, d);
+    const double left = 1 - m.search(set, d, u);
+    for (double& x : u) x *= left;
+    return u;
 }
 
 // A few sweeps over the support, and from there along the extrapolation of their ends.

@@ -31,33 +31,62 @@ double model_gap(Model<B>& m, const Level& at) {
     return gap + shrink * product + (1 - shrink) * (at.clipped + (1 - shrink) * at.loss);
 }
 
-// Until the gap of the model is `enough`, or the work allowed is done.
+// The same with the dual point of scores that are further on by v, the rest of a step at whose end all slopes
+// on the support would be equal: signs that change let w make a part of it only.
 template <class B>
-void descend(Model<B>& m, SupportNewton<B>& newton, double enough, const Level& at, double allowed) {
+double gap_ahead(Model<B>& m, const Level& at, std::span<const double> v) {
+    const std::vector<double> e = m.e;
+    const double shift = m.shift;
+    double hv = 0, hvv = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+        m.e[i] += m.h[i] * v[i];
+        hv += m.h[i] * v[i], hvv += m.h[i] * v[i] * v[i];
+    }
+    if (m.bias && m.mass > 0) m.shift -= hv / m.mass, hvv -= hv * hv / m.mass;
+    const double gap = model_gap(m, at) + 0.5 * hvv;
+    m.e = e, m.shift = shift;
+    return gap;
+}
+
+// Until the gap of the model is `enough`, or the work allowed is done. Returns the way to the scores of the
+// dual point, where that is not the one of w.
+template <class B>
+std::vector<double> descend(Model<B>& m, SupportNewton<B>& newton, double enough, const Level& at,
+                            double allowed) {
+    constexpr double kNear = 10;   // times enough: w is as good as found, and the dual point may be ahead
+    constexpr double kDear = 100;  // sweeps: that of a Newton step which is not to be waited for
     double mark = m.work;
+    bool tried = false;  // to find it there
     std::vector<std::size_t> last;
     for (int quiet = 0; quiet < 2;) {
-        double fall = 0;
+        double fall = 0, sweep = -m.work;
         for (std::size_t j = 0; j < m.w.size(); ++j) fall += m.step(j);
-        if (fall <= enough && model_gap(m, at) <= enough) return;
-        if (m.work > allowed) return;
+        sweep += m.work;
+        const double gap = fall <= enough ? model_gap(m, at) : INFINITY;
+        if (gap <= enough || m.work > allowed) break;
         quiet = fall <= 1e-16 * at.loss ? quiet + 1 : 0;
         const std::vector<std::size_t> set = m.support();
         if (set.empty()) continue;
-        if (m.work - mark >= newton.cost(m, set)) {
+        const double cost = newton.cost(m, set);
+        if (m.work - mark >= cost) {
             newton.run(m);
             mark = m.work;
-        } else if (set == last) {
-            conjugate_gradient(m, set);
+        } else if (set == last || (gap <= kNear * enough && cost > kDear * sweep && !tried)) {
+            std::vector<double> v = conjugate_gradient(m, set);
+            if (gap < INFINITY && gap_ahead(m, at, v) <= enough) return v;
+            tried = true;
         } else {
             anderson(m, set);
+            tried = false;
         }
         last = set;
     }
+    return {};
 }
 
 struct Solved {
     std::vector<double> w, image;
+    std::vector<double> ahead;  // the scores of a better dual point, or nothing
 };
 
 template <class B, class Loss>
@@ -68,15 +97,17 @@ class BlockSolver {
 
     Solved solve(std::span<const double> start, double b, double enough, double part, double allowed) {
         model_.w.assign(start.begin(), start.end());
-        std::vector<double> z = image(model_.w);
+        std::vector<double> z = image(model_.w), ahead;
         if (loss_.quadratic()) {
             linearize_at(z, b, 1.0);
-            descend(model_, newton_, std::max(enough, part * model_gap(model_, level_)), level_, allowed);
+            enough = std::max(enough, part * model_gap(model_, level_));
+            ahead = descend(model_, newton_, enough, level_, allowed);
         } else {
             proximal_newton(z, b, enough, part, allowed);
         }
         z = image(model_.w);
-        return {std::move(model_.w), std::move(z)};
+        for (std::size_t i = 0; i < ahead.size(); ++i) ahead[i] += z[i];
+        return {std::move(model_.w), std::move(z), std::move(ahead)};
     }
 
   private:

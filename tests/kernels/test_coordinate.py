@@ -44,7 +44,7 @@ def test_the_conditions_of_optimality_hold(kernels, name, bias, l2):
     X, y, c = draw()
     columns = np.arange(0, 30, 2)
     arguments = problem(name, y, c, bias, l2)(columns.size)
-    w, scores = kernels.solve_dense_columns(np.ascontiguousarray(X.T), columns, *arguments)
+    w, scores, _ = kernels.solve_dense_columns(np.ascontiguousarray(X.T), columns, *arguments)
     np.testing.assert_allclose(scores, X[:, columns] @ w, rtol=1e-12, atol=1e-14)
     assert 3 < np.count_nonzero(w) < columns.size
     s, a = arguments[:2]
@@ -65,7 +65,7 @@ def test_the_twins_agree_and_so_do_all_kinds_of_columns(name, bias):
     X, y, c = draw(seed=1)
     columns = np.array([3, 4, 7, 11, 20, 29])
     arguments = problem(name, y, c, bias, 0.0)(columns.size)
-    expected, _ = _numpy.solve_dense_columns(np.ascontiguousarray(X.T), columns, *arguments)
+    expected, _, _ = _numpy.solve_dense_columns(np.ascontiguousarray(X.T), columns, *arguments)
     for value, index, pointer in TYPES:
         S = sp.csr_array(X)
         rows = S.data.astype(value), S.indices.astype(index), S.indptr.astype(pointer)
@@ -73,12 +73,12 @@ def test_the_twins_agree_and_so_do_all_kinds_of_columns(name, bias):
             store = (kernels.SparseStore32 if value is np.float32 else kernels.SparseStore64)(*X.shape)
             store.gather(*rows, columns[:3])
             store.gather(*rows, columns)
-            w, scores = store.solve(columns, *arguments)
+            w, scores, _ = store.solve(columns, *arguments)
             np.testing.assert_allclose(w, expected, atol=1e-5)
             np.testing.assert_allclose(scores, X[:, columns] @ w, rtol=1e-12, atol=1e-14)
             block = kernels.gather_dense(X.astype(value), columns)
             np.testing.assert_array_equal(block, X.astype(value)[:, columns].T)
-            w, _ = kernels.solve_dense_columns(block, np.arange(columns.size), *arguments)
+            w, _, _ = kernels.solve_dense_columns(block, np.arange(columns.size), *arguments)
             np.testing.assert_allclose(w, expected, atol=1e-5)
 
 
@@ -93,3 +93,28 @@ def test_bad_columns_are_refused():
         _core.SparseStore64(*X.shape).solve(np.array([1]), *arguments(1))
     with pytest.raises(InputError, match="w must have length 2; got 1"):
         _core.solve_dense_columns(np.ascontiguousarray(X.T), np.array([0, 1]), *arguments(1))
+
+
+@pytest.mark.parametrize(("seed", "strength"), [(0, 0.03), (1, 0.01)])
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_dual_point_ahead_proves_what_was_asked_for(seed, strength, bias):
+    """Where most columns have weights, w is found before the slopes at it prove that."""
+    rng, n, p, enough = np.random.default_rng(seed), 800, 600, 5e-4
+    X, y, c = rng.standard_normal((n, p)), rng.standard_normal(n), np.full(n, 1.0 / n)
+    l1 = strength * np.abs(X.T @ (c * y)).max()
+    if bias:  # what it must undo, exactly
+        X, y = X - X.mean(0), y - y.mean()
+        shifted = X + 1.0, y + 2.0
+    rest = c, (1.0, -np.inf, np.inf), l1, 0.0, bias, np.zeros(p), 0.0, enough, 0.0, 1e9
+    rows, targets = shifted if bias else (X, y)
+    found = _core.solve_dense_columns(np.ascontiguousarray(rows.T), np.arange(p), np.ones(n), targets, *rest)
+    w, gaps = found[0], []
+    residual = [targets - z for z in found[1:] if z.size]
+    residual = [r - r.mean() if bias else r for r in residual]
+    primal = 0.5 * c @ residual[0] ** 2 + l1 * np.abs(w).sum()
+    for r in residual:
+        alpha = c * r * min(1.0, l1 / np.abs(X.T @ (c * r)).max())
+        gaps.append(primal - (alpha @ y - 0.5 * (alpha**2 / c).sum()))
+    assert gaps[-1] <= 1.01 * enough
+    if not bias:
+        assert gaps[0] > enough

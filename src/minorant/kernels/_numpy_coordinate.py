@@ -50,8 +50,11 @@ def solve_dense_columns(
     enough: float,
     part: float,
     allowed: float,
-) -> tuple[Vector, Vector]:
-    """The weights and scores for the columns of the data that are the rows `index` of a matrix."""
+) -> tuple[Vector, Vector, Vector]:
+    """The weights and scores for the columns of the data that are the rows `index` of a matrix.
+
+    Third come the scores of a better dual point, or nothing.
+    """
     X = columns[index].T.astype(np.float64)
     return Block(X, s, a, c, loss, l1, l2, bias, w, b, enough, part).solve()
 
@@ -83,7 +86,7 @@ class SparseStore64:
         enough: float,
         part: float,
         allowed: float,
-    ) -> tuple[Vector, Vector]:
+    ) -> tuple[Vector, Vector, Vector]:
         """The weights and scores for these columns, which have been gathered."""
         if self._columns is None:
             raise InputError("gather the columns first")
@@ -135,8 +138,8 @@ class Block:
         r = self.s * (z + (self.b if b is None else b)) - self.a
         return np.asarray(expit(r)) if self.kappa == 0 else np.clip(r / self.kappa, self.low, self.high)
 
-    def solve(self) -> tuple[Vector, Vector]:
-        """The weights and scores."""
+    def solve(self) -> tuple[Vector, Vector, Vector]:
+        """The weights, the scores, and nothing: the dual point is theirs."""
         floor, last = 1e-3, np.inf
         for _ in range(100):
             z = self.X @ self.w
@@ -154,7 +157,7 @@ class Block:
             after = self._loss(self.X @ self.w, self.b) + self._penalty(self.w)
             last = np.inf if after < before * (1 - 1e-15) else gap  # rounding hides the fall: the gap must tell
             floor = min(10 * floor, 1.0) if step < 0.5 else max(0.1 * floor, 1e-10) if step == 1.0 else floor
-        return self.w, self.X @ self.w
+        return self.w, self.X @ self.w, np.empty(0)
 
     def _search(self, z: Vector, loss: float, w: Vector, shift: float) -> float:
         """Go to w and b + shift, or by halves of the way to where J is lower; the step, 0 if it is nowhere."""

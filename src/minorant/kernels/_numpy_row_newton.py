@@ -107,7 +107,7 @@ def _solve(
     level = enough
     for _ in range(min(most, 20)):  # J is known once it has been minimized: then `enough` of it is
         block = Block(X, s, a, c, loss, l1, l2, bias, w, b, level, part)
-        w, scores = block.solve()
+        w, scores, _ = block.solve()
         b = block.b
         goal = enough * block.value()
         if level <= goal or part > 0:  # a part is a part, of whatever the gap was

@@ -20,8 +20,8 @@ __all__ = ["ColumnAccess", "DenseColumns", "SparseColumns"]
 class ColumnAccess(Protocol):
     """What a map must have for a solver that works on columns."""
 
-    def solve(self, columns: Index, *problem: Any) -> tuple[Vector, Vector]:
-        """The weights of these columns that solve `problem`, and their scores: see `kernels`."""
+    def solve(self, columns: Index, *problem: Any) -> tuple[Vector, Vector, Vector]:
+        """The weights of these columns that solve `problem`, their scores, those of the dual point: see `kernels`."""
         ...
 
 
@@ -31,7 +31,7 @@ class DenseColumns:
     def __init__(self, rows: NDArray[Any], *, by_columns: bool) -> None:
         self._rows, self._by_columns = rows, by_columns
 
-    def solve(self, columns: Index, *problem: Any) -> tuple[Vector, Vector]:
+    def solve(self, columns: Index, *problem: Any) -> tuple[Vector, Vector, Vector]:
         if self._by_columns:
             return kernels.solve_dense_columns(self._rows, columns, *problem)
         block = kernels.gather_dense(self._rows, columns)
@@ -46,6 +46,6 @@ class SparseColumns:
         store = kernels.SparseStore32 if data.dtype == np.float32 else kernels.SparseStore64
         self._store = store(*shape)
 
-    def solve(self, columns: Index, *problem: Any) -> tuple[Vector, Vector]:
+    def solve(self, columns: Index, *problem: Any) -> tuple[Vector, Vector, Vector]:
         self._store.gather(*self._rows, columns)
         return self._store.solve(columns, *problem)

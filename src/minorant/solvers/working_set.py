@@ -2,7 +2,8 @@
 
 Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round takes
 
-    one product Aᵀα     for α = ∇g*(A w): the dual candidate, and the score |⟨a_j, α⟩ + l2 w_j| of every column,
+    one product Aᵀα     for α = ∇g*(A w), or at scores that make a better one: the dual candidate, and the score
+                        |⟨a_j, α⟩ + l2 w_j| of every column,
     a working set       of the support of w and the columns with the highest scores,
     its solution        on these columns alone, to a tenth of its gap, or less; the product A w comes with it. Some
                         hundreds of sparse columns are solved by proximal Newton on their products, others by
@@ -45,6 +46,7 @@ _STAGE = {Csr: 0.05, Dense: 0.3}  # the l1 of a round, at least, as a fraction o
 _FIRST = 50  # the columns of a working set, at least
 _GROWTH = 3  # the columns of a working set, at most, for each one that is in use, if so many have too high a score
 _CROWD = 3  # one in so many columns of a tall dense matrix are as good as all: it takes one round less
+_SOME, _ALL = 0.3, 0.7  # of tol, for the gap on some columns, and on all; J may have fallen meanwhile
 _PART = 0.1  # of the gap on a working set that is left to the next round
 _PRODUCTS = 500  # columns of compressed rows, at most, whose products are formed (`few_columns`)
 _WORK = 1e9  # multiplications before the driver has its say: less than a second
@@ -101,9 +103,9 @@ def rounds(problem: Problem, best: Best, tol: float) -> Iterator[Candidates]:
 
 def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, tol: float) -> Iterator[Candidates]:
     loss, l1, l2, A = parts.loss, parts.l1, parts.l2, problem.A
-    w, image, last, waited = best.w, best.image, np.inf, 0
+    w, image, ahead, last, waited = best.w, best.image, best.image, np.inf, 0
     while waited < _PATIENCE:
-        at = loss.smoothed(image, 0.0)
+        at = loss.smoothed(ahead, 0.0)
         slopes = A.T @ at.alpha
         yield Candidates(((w, image),), ((at.alpha, slopes),))
         score = np.abs(slopes + l2 * w)
@@ -112,13 +114,16 @@ def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, t
         stage, part = (l1, 0.0) if columns.size == w.size else (stage, _part(parts.data, columns.size))
         examples = loss.direction, loss.offset, loss.c, parts.scalar
         rest = stage, l2, loss.bias, w[columns], at.bias
+        enough = (_ALL if columns.size == w.size else _SOME) * tol
         if isinstance(parts.data, Csr) and columns.size <= _PRODUCTS:
-            some, scores, _, _ = parts.data.columns_newton(columns, *examples, *rest, 0.3 * tol, part, 100)
+            some, scores, _, _ = parts.data.columns_newton(columns, *examples, *rest, enough, part, 100)
+            ahead = scores
         else:
-            some, scores = access.solve(columns, *examples, *rest, 0.3 * tol * abs(best.primal), part, _WORK)
+            some, scores, found = access.solve(columns, *examples, *rest, enough * abs(best.primal), part, _WORK)
+            ahead = found if found.size else scores
         w = np.zeros(A.shape[1])
         w[columns] = some
-        image = scores if loss.signs is None else loss.signs * scores
+        image, ahead = (s if loss.signs is None else loss.signs * s for s in (scores, ahead))
         waited = 0 if best.gap < last or stage > l1 else waited + 1
         last = min(last, best.gap)
 
