@@ -1,92 +1,77 @@
-"""Newton's method that begins with a sample of the examples: the certificate is that of all, found in fewer steps."""
+"""The start from a part of the sample: what it saves, what it counts, and when there is none."""
 
-from __future__ import annotations
+from time import perf_counter
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from minorant import Problem, certify, kernels, solve
-from minorant import whole_fit as core
-from minorant.losses import Hinge, Logistic, SquaredHinge
-from minorant.losses.base import normalized_weights
-from minorant.operators import as_linear_map
-from minorant.regularizers import L2
-
-pytestmark = pytest.mark.skipif(not kernels.native, reason="the core was not compiled")
-
-LOSSES = {"hinge": Hinge, "squared_hinge": SquaredHinge, "logistic": Logistic}
+from minorant import whole_sample
+from minorant.linear import Run
+from minorant.measures import BreakEven, FBeta, GMean
+from minorant.operators import Counting, as_linear_map
+from minorant.solvers.bundle import Bundle, WholeSample
+from minorant.solvers.sampled_start import sampled_start
+from minorant.whole_sample import fit_measure
 
 
-@pytest.fixture(autouse=True)
-def newton_first(monkeypatch):
-    rules = core.sweep_rules
-    monkeypatch.setattr(core, "sweep_rules", lambda e: (*rules(e)[:-1], 0.0))
-
-
-def draw(n, p=6, *, seed=0, rare=0.05):
+def draw(n=4000, share=0.3, seed=0):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p)) + rng.normal(size=p)
-    score = X @ rng.normal(size=p) + 0.3 * rng.normal(size=n)
-    return X, np.where(score > np.quantile(score, 1 - rare), 1.0, -1.0)
+    y = np.where(rng.random(n) < share, 1.0, -1.0)
+    return rng.normal(size=(n, 8)) + 0.6 * y[:, None] * rng.random(8), y
 
 
-def fitted(X, y, loss, *, bias=True, C=1.0, tol=1e-6, weight=None):
-    lam = 1.0 / (C * y.size)
-    c = None if weight is None else normalized_weights(weight, y.size)
-    like = LOSSES[loss](np.array([-1.0, 1.0]), bias=bias).scalar
-    fit = core.whole_fit(as_linear_map(X), y, c, like, lam, tol)
-    return fit, Problem(LOSSES[loss](y, bias=bias, sample_weight=weight), X, L2(lam))
+def problem(X, y, which=None, index=None):
+    return WholeSample(Counting(as_linear_map(X, 1)), y, which or FBeta(), 1e-3, True, index)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
-def test_certificate_is_that_of_all_examples(loss, bias, sparse, C, weighted):
-    X, y = draw(20_000)
-    weight = np.random.default_rng(1).integers(0, 3, y.size).astype(float) if weighted else None
-    fit, problem = fitted(csr_array(X) if sparse else X, y, loss, bias=bias, C=C, weight=weight)
-    claim = certify(problem, fit.w, fit.certificate.alpha, tol=1e-6)
-    assert claim.relative_gap <= 1e-6
-    assert fit.certificate.dual == pytest.approx(claim.dual, rel=1e-12)
-    at_its_bias = problem.regularizer.value(fit.w) + problem.loss.value_at(problem.A @ fit.w, fit.intercept)
-    assert fit.certificate.primal == pytest.approx(at_its_bias, rel=1e-12)
+@pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray, csr_array])
+@pytest.mark.parametrize("which", [FBeta(), GMean()], ids=str)
+def test_it_is_better_than_nothing(form, which):
+    X, y = draw()
+    whole = problem(form(X), y, which)
+    w, b = sampled_start(whole, 100, None)
+    began = Bundle(whole, start=(w, b))
+    optimum = fit_measure(X, y, which, C=1 / (1e-3 * y.size), run=Run(tol=1e-4)).certificates[0].primal
+    assert began.primal - optimum < 0.5 * (began.trivial - optimum)
+    assert 0 < whole.partial < 5  # passes over a sixteenth of the rows
 
 
-@pytest.mark.parametrize("rare", [0.05, 0.3])
-def test_steps_over_all_examples_are_saved(rare):
-    X, y = draw(20_000, rare=rare)
-    fit, problem = fitted(X, y, "hinge")
-    from_rest = solve(problem, tol=1e-6, solver="newton")
-    assert fit.certificate.n_products < 0.8 * from_rest.certificate.n_products
+def test_repeated_rows_are_those_of_the_copies():
+    X, y = draw()
+    index = np.repeat(np.arange(y.size), 2)
+    w, b = sampled_start(problem(X, y, index=index), 100, None)
+    again, b_again = sampled_start(problem(X[index], y[index]), 100, None)
+    np.testing.assert_allclose(w, again, rtol=1e-9)
+    assert b == pytest.approx(b_again, rel=1e-9)
 
 
-def test_a_period_of_the_data_does_not_mislead():
-    """One row in sixteen is of another kind; a sample at even distances would have nothing but those, or none."""
-    X, y = draw(20_000, rare=0.3)
-    first = np.arange(y.size) % 16 == 0
-    y[first] = np.where(X[first, 0] > X[first, 1], -1.0, 1.0)
-    fit, problem = fitted(X, y, "hinge")
-    from_rest = solve(problem, tol=1e-6, solver="newton")
-    assert fit.certificate.n_products < 0.7 * from_rest.certificate.n_products
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
-def test_a_sample_without_one_of_the_classes_is_left_alone(loss, bias):
-    X, y = draw(20_000)
+def test_none_where_a_class_is_small_or_examples_are_counted():
+    X, y = draw()
+    assert sampled_start(problem(X, y, BreakEven()), 100, None) is None
     y[:] = -1.0
-    y[[0, 7, 19_999]] = 1.0
-    fit, problem = fitted(X, y, loss, bias=bias)
-    assert certify(problem, fit.w, fit.certificate.alpha, tol=1e-6).relative_gap <= 1e-6
+    y[:1000] = 1.0
+    assert sampled_start(problem(X, y), 100, None) is None  # 63 of a sixteenth
 
 
-def test_weights_that_are_zero_throughout_the_sample():
-    X, y = draw(20_000)
-    weight = np.zeros(y.size)
-    weight[:40] = 1.0  # two or three of these are in it, of one class or of both
-    y[:2] = -1.0, 1.0
-    fit, problem = fitted(X, y, "hinge", weight=weight, C=0.1)
-    assert certify(problem, fit.w, fit.certificate.alpha, tol=1e-6).relative_gap <= 1e-6
+def test_limits_hold():
+    X, y = draw()
+    w, _ = sampled_start(problem(X, y), 1, None)
+    late, _ = sampled_start(problem(X, y), 100, perf_counter() - 1.0)
+    assert not w.any()  # nothing but the first bound
+    assert not late.any()
+    fit = fit_measure(X, y, FBeta(), C=1.0, run=Run(tol=1e-12, max_iter=3))
+    assert fit.n_iter[0] == 3
+
+
+def test_the_start_is_proven_like_any_other(monkeypatch):
+    X, y = draw()
+    proofs = []
+    for start in (whole_sample.sampled_start, lambda *_: None, lambda *_: (np.full(8, 1e3), 5.0)):
+        monkeypatch.setattr(whole_sample, "sampled_start", start)
+        proof = fit_measure(X, y, FBeta(), C=1 / (1e-3 * y.size), run=Run(tol=1e-6)).certificates[0]
+        proof.verify(X, y)
+        proofs.append(proof)
+    for proof in proofs[1:]:
+        assert proof.primal == pytest.approx(proofs[0].primal, rel=2e-6)
+        assert proof.relative_gap <= 1e-6
