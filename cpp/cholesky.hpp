@@ -82,14 +82,16 @@ inline void factorize(double* M, std::size_t size, int threads = 1) {
         factorize_block(own, size, width, diagonal.data() + begin);
         if (rest == 0) return;
         pack_block(own, size, width, width, -1.0, triangle);
-        for (std::size_t first = 0; first < rest; first += kSliver) {
-            const std::size_t height = std::min(kSliver, rest - first);
-            double *rows = M + (end + first) * size + begin, *x = right + first * width;
-            pack_block(rows, size, height, width, 1.0, x);
-            solve_sliver(triangle, own, size, width, x);
-            for (std::size_t c = 0; c < height; ++c)
-                for (std::size_t r = 0; r < width; ++r) rows[c * size + r] = x[r * kSliver + c];
-        }
+        const double each = 0.1 * static_cast<double>(width * width);
+        parallel_blocks(
+            sliver_count(rest), threads, each * static_cast<double>(rest), [&](std::size_t block) {
+                const std::size_t first = block * kSliver, height = std::min(kSliver, rest - first);
+                double *rows = M + (end + first) * size + begin, *x = right + first * width;
+                pack_block(rows, size, height, width, 1.0, x);
+                solve_sliver(triangle, own, size, width, x);
+                for (std::size_t c = 0; c < height; ++c)
+                    for (std::size_t r = 0; r < width; ++r) rows[c * size + r] = x[r * kSliver + c];
+            });
         for (std::size_t k = 0; k < packed_size(width, rest); ++k) left[k] = -right[k];
         const double work = 0.1 * static_cast<double>(width * rest) * static_cast<double>(rest);
         for_strips(rest, threads, work, [&](std::size_t first, std::size_t last) {

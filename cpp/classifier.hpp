@@ -87,16 +87,19 @@ class Classifier {
           loss(loss),
           y(y),
           sign(y.size(), room),
-          c(weights.begin(), weights.end(), room),
-          offset(y.size(), a, room),
+          c(y.size(), room),
+          offset(y.size(), room),
           a(a),
           lam(lam),
           bias(bias),
           threads(threads),
           room(room) {
-        if (c.empty()) c.assign(y.size(), 1 / static_cast<double>(y.size()));
-        ranges(2, [&](std::size_t i, std::size_t end) {
-            for (; i < end; ++i) sign[i] = -y[i];
+        const double share = 1 / static_cast<double>(y.size());
+        ranges(4, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                sign[i] = -y[i], offset[i] = a;
+                c[i] = weights.empty() ? share : weights[i];
+            }
         });
     }
 
@@ -111,8 +114,8 @@ class Classifier {
         adjoint(X, room, out, threads);
     }
 
-    RoomVector<double> residuals(std::span<const double> image, double b) const {
-        RoomVector<double> r(y.size(), room);
+    BareVector<double> residuals(std::span<const double> image, double b) const {
+        BareVector<double> r(y.size(), room);
         ranges(4, [&](std::size_t i, std::size_t end) {
             for (; i < end; ++i) r[i] = image[i] - offset[i] + b * sign[i];
         });
@@ -144,7 +147,9 @@ class Classifier {
     // At w = 0, where it is known, or nearly.
     double bias_at_rest() const {
         if (!bias) return 0;
-        const double balance = row_dot(c.data(), y.data(), y.size());  // Σ c_i y_i
+        const auto [balance] = block_sums<1>(y.size(), threads, 2, [&](std::size_t i, std::size_t end) {
+            return std::array{row_dot(c.data() + i, y.data() + i, end - i)};
+        });  // Σ c_i y_i
         if (has_corners(loss)) return balance < 0 ? -1 : 1;
         return std::is_same_v<Loss, Logistic> ? std::log((1 + balance) / (1 - balance)) : balance;
     }
@@ -172,7 +177,7 @@ class Classifier {
     const Rows& X;
     const Loss& loss;
     std::span<const double> y;
-    RoomVector<double> sign, c, offset;
+    BareVector<double> sign, c, offset;
     const double a, lam;
     const bool bias;
     const int threads;
@@ -221,7 +226,8 @@ class BestPair {
     bool certified() const { return gap() <= tol_ * fit.primal; }
 
     void offer(std::span<const double> point, std::span<const double> its_image, double b) {
-        if (better(point, its_image, b)) std::copy(its_image.begin(), its_image.end(), image.begin());
+        if (better(point, its_image, b) && its_image.data() != image.data())
+            std::copy(its_image.begin(), its_image.end(), image.begin());
     }
 
     // The same from w = 0, whose image is 0, with no room for another one.

@@ -65,6 +65,15 @@ MINORANT_CLONES inline void slopes_of(const double* alpha, const double* c, doub
     }
 }
 
+template <class Loss>
+void slopes_of(const Loss& loss, std::span<const double> alpha, std::span<const double> c,
+               std::span<double> t, int threads) {
+    parallel_ranges(t.size(), threads, 8.0 * static_cast<double>(t.size()),
+                    [&](std::size_t i, std::size_t end) {
+                        slopes_of(alpha.data() + i, c.data() + i, loss.low, loss.high, t.data() + i, end - i);
+                    });
+}
+
 // Σ c_i (φ(r_i) + φ*(t_i) - r_i t_i)
 template <class Loss>
 MINORANT_INLINE double excess_terms(const Loss& loss, const double* r, const double* alpha, const double* c,

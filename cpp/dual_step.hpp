@@ -22,6 +22,7 @@
 #include <cmath>
 #include <span>
 
+#include "logistic_sums.hpp"
 #include "room.hpp"
 #include "scalar.hpp"
 
@@ -88,7 +89,7 @@ class DualSteps<Logistic> {
     DualSteps(const Logistic&, std::span<const double> q, std::span<const double> t, RoomVector<double>& z)
         : q_(q) {
         z.resize(t.size());
-        for (std::size_t i = 0; i < t.size(); ++i) z[i] = std::log(t[i] / (1 - t[i]));
+        logits(t.data(), z.data(), t.size());
         z_ = z;
     }
     MINORANT_INLINE double force(double, double, double) const { return 1; }
@@ -100,7 +101,9 @@ class DualSteps<Logistic> {
         const double start = known ? z_[i] : std::clamp(0.0, below, above);
         double z = start, slope = known ? t : sigmoid(start);
         for (int k = 0; k < 50; ++k) {
-            const double left = whole - z - q * slope, step = left / (1 + q * slope * (1 - slope));
+            const double each =
+                1 / (1 + q * slope * (1 - slope));  // by itself: at first it need not wait for r
+            const double left = whole - z - q * slope, step = left * each;
             if (k > 0 && (std::abs(step) <= 0.05 * std::abs(z - start) || z + step == z)) break;
             (left > 0 ? below : above) = z;
             const double newton = z + step;

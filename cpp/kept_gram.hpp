@@ -36,7 +36,7 @@ class KeptGram {
             lower_gram(X_, c_, some, bordered_, size_, part, threads_);
             for (std::size_t k = 0; k < sum_.size(); ++k) sum_[k] += sign * part[k];
         };
-        RoomVector<std::uint32_t> place(X_.size(), room_);
+        BareVector<std::uint32_t> place(X_.size(), room_);
         if (in_.empty()) in_.resize(X_.size());
         const auto gone = chosen(place, threads_, [&](std::size_t i) { return (h[i] == 0) & (in_[i] != 0); });
         const std::size_t kept = count_ - gone.size(), fresh = rows.size() - kept;

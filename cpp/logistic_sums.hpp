@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 
 #include "exponential.hpp"
 #include "lanes.hpp"
@@ -35,6 +36,17 @@ MINORANT_WIDE_CLONES inline double logistic_conjugate(const double* alpha, const
         const double entropy = (t > 1e-300 ? t * log_positive(t) : 0.0) + (1 - t) * log_one_minus(t);
         return std::array{c[i] * entropy};
     })[0];
+}
+
+// log(t/(1 - t)), infinite where t is 0 or 1
+MINORANT_WIDE_CLONES inline void logits(const double* t, double* z, std::size_t n) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < n; ++i) {
+        const double inside = t[i] > 1e-300 && t[i] < 1 ? t[i] : 0.5;
+        const double finite = log_positive(inside) - log_one_minus(inside),
+                     above = t[i] < 1 ? finite : infinity;
+        z[i] = t[i] > 1e-300 ? above : -infinity;
+    }
 }
 
 // Σ α (log(s t) - log(1 - s t)): the slope in s of Σ c φ*(s t), for s t < 1

@@ -71,7 +71,7 @@ class Newton {
           n_(at.image.size()),
           size_(at.w.size() + (p.bias ? 1 : 0)),
           room_(room),
-          direction_(n_, room),
+          direction_(n_, 0.0, room),
           gradient_(size_),
           gram_(X, p.c, p.bias, size_, p.threads, std::is_same_v<Loss, Piecewise>, room),
           rows_(n_, room),
@@ -81,8 +81,7 @@ class Newton {
     // least.
     NewtonSteps run(double tol, double primal, double budget) {
         const int last = steps_ + rules_.most;
-        add_scaled(p_.offset.data(), -1, exact().data(), n_, p_.threads);
-        shift(at_.bias);
+        begin();
         look(0);
         double gap = excess_gap();
         do {
@@ -127,10 +126,11 @@ class Newton {
         return r_;
     }
 
-    void shift(double bias) {
-        if (bias == 0) return;
-        add_scaled(p_.sign.data(), bias, exact().data(), n_, p_.threads);
-        if (at_.mu > 0) add_scaled(p_.sign.data(), bias, shifted().data(), n_, p_.threads);
+    // From A w to r
+    void begin() {
+        parallel_ranges(n_, p_.threads, 6.0 * static_cast<double>(n_), [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) at_.image[i] += at_.bias * p_.sign[i] - p_.offset[i];
+        });
     }
 
     // r, α and h further on by τ, and Aᵀ α as it is once the bias has taken its Newton step: the step of all
@@ -140,7 +140,7 @@ class Newton {
         const double near = near_balance(loss_, at_.mu);
         if (p_.bias && !(std::abs(tilt_) <= near)) {
             const double most = reach(loss_, at_.mu);
-            balanced_look(at_.bias - std::clamp(tilt_, -most, most), 0.5 * near);
+            balanced_look(-std::clamp(tilt_, -most, most), 0.5 * near);
         }
         project_back();
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
@@ -158,11 +158,14 @@ class Newton {
         tilt_ = off_ == 0 ? 0.0 : off_ / total_;
     }
 
-    // The same at the best bias, or one so near that the last Newton step was at most this long.
+    // The same at the best bias, or one so near that the last Newton step was at most this long; the guess is
+    // how far it is from here.
     void balanced_look(double guess, double last) {
-        shift(-at_.bias);
-        at_.bias = balance(loss_, at_.mu, shifted(), p_.sign, p_.c, guess, last, p_.threads, p_.pull);
-        shift(at_.bias);
+        const double rounding = 2e-16 * std::abs(at_.bias);
+        const double move = balance(loss_, at_.mu, shifted(), p_.sign, p_.c, guess, std::max(last, rounding),
+                                    p_.threads, p_.pull);
+        at_.bias += move;
+        add_scaled(p_.sign.data(), move, exact().data(), n_, p_.threads);
         slopes(0);
         if (!std::isfinite(tilt_)) tilt_ = 0;
     }
@@ -180,7 +183,7 @@ class Newton {
         if (outside == 0) {
             at_.bias -= tilt_;
         } else {
-            balanced_look(at_.bias - tilt_, 0);
+            balanced_look(-tilt_, 0);
             project_back();
             off = lean()[0];
         }
@@ -205,7 +208,11 @@ class Newton {
 
     double value() {
         const double square = row_dot(at_.w.data(), at_.w.data(), at_.w.size());
-        return 0.5 * p_.lam * square + mean_loss(loss_, exact(), p_.c);
+        const auto [risk] = block_sums<1>(n_, p_.threads, 8, [&](std::size_t begin, std::size_t end) {
+            const std::size_t size = end - begin;
+            return std::array{mean_loss(loss_, exact().subspan(begin, size), p_.c.subspan(begin, size))};
+        });
+        return 0.5 * p_.lam * square + risk;
     }
 
     double excess_gap() {
@@ -218,12 +225,7 @@ class Newton {
         return first_ + second_;
     }
 
-    void to_center() {
-        parallel_ranges(n_, p_.threads, 8.0 * static_cast<double>(n_), [&](std::size_t i, std::size_t end) {
-            slopes_of(at_.alpha.data() + i, p_.c.data() + i, loss_.low, loss_.high, at_.center.data() + i,
-                      end - i);
-        });
-    }
+    void to_center() { slopes_of(loss_, at_.alpha, p_.c, at_.center, p_.threads); }
 
     void recenter() {
         to_center();
@@ -295,7 +297,7 @@ class Newton {
         const std::size_t size = rows.size(), columns = at_.w.size();
         const CopyOf<Rows> copy(X_, rows);
         const Rows X = copy.rows();
-        RoomVector<double> c(size, room_), sign(size, room_), offset(size, room_), image(size, room_),
+        BareVector<double> c(size, room_), sign(size, room_), offset(size, room_), image(size, room_),
             alpha(size, room_), h(size, room_), center(at_.center.empty() ? 0 : size, room_);
         double pull = off_;
         for (std::size_t k = 0; k < size; ++k) {
@@ -379,8 +381,8 @@ class Newton {
     RoomVector<double> direction_;
     std::vector<double> gradient_;
     KeptGram<Rows> gram_;
-    RoomVector<std::uint32_t> rows_;        // with h_i > 0, or near a corner
-    RoomVector<double> r_;                  // where there is a center: taken last, given back first
+    BareVector<std::uint32_t> rows_;        // with h_i > 0, or near a corner
+    BareVector<double> r_;                  // where there is a center: taken last, given back first
     std::size_t band_ = 0;                  // how many there were last
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;

@@ -116,10 +116,10 @@ double newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& 
     double mu = best.fit.products == 0 ? begin_with_a_sample(p, best, call) : 0.0;
     if (mu == 0 && has_corners(p.loss))
         mu = (at_rest ? call.wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
-    RoomVector<double> alpha(n, p.room), h(n, p.room), center(logistic ? 0 : n, p.room);
+    BareVector<double> alpha(n, p.room), h(n, p.room), center(logistic ? 0 : n, p.room);
     const std::span<double> image = best.image;  // that of the best w is not asked for any more
     std::vector<double> w(best.w.begin(), best.w.end()), v(w.size());
-    if (mu > 0) slopes_of(best.alpha.data(), p.c.data(), p.loss.low, p.loss.high, center.data(), n);
+    if (!logistic) slopes_of(p.loss, best.alpha, p.c, center, p.threads);
     NewtonPoint at{w, image, alpha, v, h, center, mu, best.fit.bias, call.iterations};
     const NewtonProblem problem{p.c, p.offset, p.sign, p.lam, p.bias, p.threads};
     Newton newton(p.X, p.loss, problem, call.rules, at, p.room);

@@ -17,6 +17,7 @@
 #include "dense.hpp"
 #include "dual_coordinate.hpp"
 #include "gram.hpp"
+#include "lanes.hpp"
 #include "parallel.hpp"
 
 namespace minorant {
@@ -81,22 +82,42 @@ inline void spread(Triangle packed, std::span<double> M) {
     }
 }
 
+// K rows of the triangle, from the k-th value of the example on: the values before it are read once for all.
+template <std::size_t K, class V, class I>
+MINORANT_INLINE void add_lines(const V* x, const I* column, std::size_t k, double h, double* out,
+                               Triangle at) {
+    double scaled[K], *line[K];
+    for (std::size_t j = 0; j < K; ++j) {
+        scaled[j] = h * x[k + j];
+        line[j] = out + at(static_cast<std::size_t>(column[k + j]));
+    }
+    for (std::size_t l = 0; l <= k; ++l)
+        for (std::size_t j = 0; j < K; ++j) line[j][column[l]] += scaled[j] * x[l];
+    for (std::size_t j = 1; j < K; ++j)
+        for (std::size_t l = k + 1; l <= k + j; ++l) line[j][column[l]] += scaled[j] * x[l];
+}
+
 template <class V, class I, class P>
 void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool bordered, double* out,
                Triangle at) {
-    const auto& X = rows.X;
-    const std::size_t end = X.end(i);
-    double* border = out + at(at.size - 1);
-    for (std::size_t begin = X.begin(i), k = begin; k < end; ++k) {
-        const double scaled = h * X.data[k];
-        const auto row = static_cast<std::size_t>(X.indices[k]);
-        for (std::size_t l = begin; l <= k; ++l) {
-            const auto column = static_cast<std::size_t>(X.indices[l]);
-            out[column <= row ? at(row) + column : at(column) + row] += scaled * X.data[l];  // in any order
-        }
-        if (bordered) border[row] += scaled;
+    const std::size_t begin = rows.X.begin(i), size = rows.X.end(i) - begin;
+    const V* const x = rows.X.data.data() + begin;
+    const I* const column = rows.X.indices.data() + begin;
+    if (std::is_sorted(column, column + size)) {
+        std::size_t k = 0;
+        for (; k + 4 <= size; k += 4) add_lines<4>(x, column, k, h, out, at);
+        for (; k < size; ++k) add_lines<1>(x, column, k, h, out, at);
+    } else {
+        for (std::size_t k = 0; k < size; ++k)
+            for (std::size_t l = 0; l <= k; ++l) {
+                const auto [low, high] = std::minmax(column[k], column[l]);
+                out[at(static_cast<std::size_t>(high)) + static_cast<std::size_t>(low)] += h * x[k] * x[l];
+            }
     }
-    if (bordered) border[at.size - 1] += h;
+    if (!bordered) return;
+    double* const border = out + at(at.size - 1);
+    for (std::size_t k = 0; k < size; ++k) border[column[k]] += h * x[k];
+    border[at.size - 1] += h;
 }
 
 template <class V, class I, class P>
@@ -129,11 +150,12 @@ void lower_gram(const CsrRows<V, I, P>& X, std::span<const double> h, std::span<
                 bool bordered, std::size_t size, std::span<double> out, int threads) {
     gram_in_blocks(X, h, rows, bordered, size, out, threads);
 }
-// or the rows of the matrix, where it is dense, and so large that those would take much memory.
+// or the rows of the matrix, where it is dense, and the examples too few for blocks of them, or it so large
+// that those would take much memory.
 template <class V>
 void lower_gram(const DenseRows<V>& X, std::span<const double> h, std::span<const std::uint32_t> rows,
                 bool bordered, std::size_t size, std::span<double> out, int threads) {
-    if (size < 128 || rows.size() >= 64 * size)
+    if (size < 32 || rows.size() >= (size < 128 ? 8 : 64) * size)
         return gram_in_blocks(X, h, rows, bordered, size, out, threads);
     const double work = 0.1 * static_cast<double>(size * size) * static_cast<double>(rows.size());
     std::fill(out.begin(), out.end(), 0.0);
@@ -247,17 +269,26 @@ void curved_block(const DenseRows<V>& X, std::span<const double> h, std::span<co
     add_curved(X.X.data.data(), X.X.columns, rows, h.data(), bordered, v.data(), sum);
 }
 
+// out = Σ f over parts of the examples; f(part, sum) adds to a sum of its own, at so many operations a value.
+template <class Rows, class F>
+void for_parts_of(const Rows& X, std::span<const std::uint32_t> rows, double cost, std::span<double> out,
+                  int threads, F&& f) {
+    const double share =
+        static_cast<double>(rows.size()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
+    const double volume = share * static_cast<double>(X.volume());
+    const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), out.size());
+    sum_partials(blocks, out, threads, cost * volume, [&](std::size_t block, double* sum) {
+        const std::size_t first = rows.size() * block / blocks, last = rows.size() * (block + 1) / blocks;
+        f(rows.subspan(first, last - first), sum);
+    });
+}
+
 // out = Zᵀ H Z v: each row is read once, for both products.
 template <class Rows>
 void curved(const Rows& X, std::span<const double> h, std::span<const std::uint32_t> rows, bool bordered,
             std::span<const double> v, std::span<double> out, int threads) {
-    const double share =
-        static_cast<double>(rows.size()) / static_cast<double>(std::max<std::size_t>(X.size(), 1));
-    const double volume = share * static_cast<double>(X.volume());
-    const std::size_t blocks = partial_count(static_cast<std::size_t>(volume), v.size());
-    sum_partials(blocks, out, threads, 4.0 * volume, [&](std::size_t block, double* sum) {
-        const std::size_t first = rows.size() * block / blocks, last = rows.size() * (block + 1) / blocks;
-        curved_block(X, h, rows.subspan(first, last - first), bordered, v, sum);
+    for_parts_of(X, rows, 4.0, out, threads, [&](std::span<const std::uint32_t> part, double* sum) {
+        curved_block(X, h, part, bordered, v, sum);
     });
 }
 

@@ -21,14 +21,6 @@
 
 namespace minorant {
 
-// Operations that pay for one more thread.
-inline constexpr double kThreadGrain = 2e5;
-
-inline std::size_t team_size(std::size_t blocks, int threads, double work) {
-    const double deserved = std::clamp(work / kThreadGrain, 1.0, static_cast<double>(std::max(threads, 1)));
-    return std::min(std::max<std::size_t>(blocks, 1), static_cast<std::size_t>(deserved));
-}
-
 // The blocks of one pass, as those who work on them see them. It outlives the pass: a helper that gets a core
 // only after all blocks are done finds none left, and touches nothing else.
 class Task {
@@ -83,6 +75,8 @@ class Crew {
         static thread_local Crew* crew = nullptr;
         return crew;
     }
+
+    std::size_t size() const { return helpers_ + 1; }
 
     // Nobody waits for a helper without a block: on a busy machine the calling thread does all of the work,
     // and is not held up.
@@ -148,6 +142,17 @@ class Crew {
     std::shared_ptr<Board> board_;
     std::size_t helpers_ = 0;
 };
+
+// Operations that pay for one more thread, and for one that is there already.
+inline constexpr double kThreadGrain = 2e5, kHelperGrain = 5e4;
+
+inline std::size_t team_size(std::size_t blocks, int threads, double work) {
+    const double there = Crew::current() ? static_cast<double>(Crew::current()->size()) : 1.0;
+    const double deserved = std::max(work / kThreadGrain, std::min(work / kHelperGrain, there));
+    const double most = static_cast<double>(std::max(threads, 1));
+    return std::min(std::max<std::size_t>(blocks, 1),
+                    static_cast<std::size_t>(std::clamp(deserved, 1.0, most)));
+}
 
 // Calls f(block) once for each block; `work` estimates the operations of all of them together.
 template <class F>

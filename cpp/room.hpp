@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #if defined(__linux__)
@@ -99,5 +100,27 @@ struct InRoom {
 
 template <class T>
 using RoomVector = std::vector<T, InRoom<T>>;
+
+// The same with entries that are nothing in particular until they are written: clearing them would be one
+// more pass.
+template <class T>
+struct InBareRoom : InRoom<T> {
+    using InRoom<T>::InRoom;
+    template <class U>
+    struct rebind {
+        using other = InBareRoom<U>;
+    };
+    template <class U>
+    void construct(U* place) {
+        ::new (static_cast<void*>(place)) U;
+    }
+    template <class U, class... Args>
+    void construct(U* place, Args&&... args) {
+        ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
+    }
+};
+
+template <class T>
+using BareVector = std::vector<T, InBareRoom<T>>;
 
 }  // namespace minorant

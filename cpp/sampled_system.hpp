@@ -73,12 +73,14 @@ int solve_by_iterations(const Rows& X, std::span<const double> h, std::span<cons
     constexpr double kAccuracy = 0.1;
     constexpr int kMost = 250;
     std::vector<double> diagonal(g.size()), d(g.size());
-    double total = 0;
-    for (const std::uint32_t i : rows) {
-        add_squares(X, i, h[i], diagonal.data());
-        total += h[i];
-    }
-    if (bordered) diagonal.back() = total;
+    for_parts_of(X, rows, 2.0, diagonal, threads, [&](std::span<const std::uint32_t> part, double* sum) {
+        double total = 0;
+        for (const std::uint32_t i : part) {
+            add_squares(X, i, h[i], sum);
+            total += h[i];
+        }
+        if (bordered) sum[g.size() - 1] = total;
+    });
     Iterated done;
     if (sampled) {
         const SampledSystem part(X, h, rows, bordered, lam, diagonal, threads);

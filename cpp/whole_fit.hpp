@@ -102,7 +102,7 @@ class Sweeping {
 
     // See `Examples.value`.
     double value() {
-        RoomVector<double> alpha(t_.size(), p_.room);
+        BareVector<double> alpha(t_.size(), p_.room);
         for (std::size_t i = 0; i < t_.size(); ++i) alpha[i] = p_.c[i] * t_[i];
         for (std::size_t j = 0; j < w_.size(); ++j) v_[j] = -p_.lam * w_[j];
         return p_.dual(alpha, v_) + bias_ * row_dot(p_.sign.data(), alpha.data(), alpha.size());
@@ -119,7 +119,7 @@ class Sweeping {
     // The points of the sweeps as candidates.
     void look() {
         const double old_bias = seen_bias_;
-        RoomVector<double> image(t_.size(), p_.room), alpha(t_.size(), p_.room), h(t_.size(), p_.room);
+        BareVector<double> image(t_.size(), p_.room), alpha(t_.size(), p_.room), h(t_.size(), p_.room);
         if (p_.bias) {
             p_.image(w_, image);
             onto_the_plane(image, alpha, h);
@@ -137,7 +137,7 @@ class Sweeping {
         if (feasible) best_.offer_dual(alpha, v_);
         if (p_.bias) {
             follow();
-            slopes_of(alpha.data(), p_.c.data(), p_.loss.low, p_.loss.high, t_.data(), t_.size());
+            slopes_of(p_.loss, alpha, p_.c, t_, p_.threads);
         }
         best_.fit.products += 2;
         seen_ = done_, seen_bias_ = bias_;
@@ -146,7 +146,7 @@ class Sweeping {
 
     // What the sweeps promised and the bias did not keep, its own w may: on the hyperplane it is another one.
     void look_at_the_dual_point() {
-        RoomVector<double> image(t_.size(), p_.room);
+        BareVector<double> image(t_.size(), p_.room);
         p_.image(w_, image);
         best_.offer(w_, image, p_.best_bias(image, bias_));
         ++best_.fit.products;
@@ -165,7 +165,7 @@ class Sweeping {
                 h[i] = alpha[i] * (1 - t_[i]);
             }
         } else {
-            RoomVector<double> r = p_.residuals(image, bias_);
+            BareVector<double> r = p_.residuals(image, bias_);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] = p_.loss.staying(r[i], t_[i]) + mu_ * t_[i];
             const double step = balance(p_.loss, mu_, r, p_.sign, p_.c, 0.0, 0.0, p_.threads);
             for (std::size_t i = 0; i < t_.size(); ++i) r[i] += step * p_.sign[i];
@@ -177,7 +177,7 @@ class Sweeping {
     // noisy. Overwrites d.
     void between(double old_bias, std::span<const double> its_image, std::span<double> d) {
         std::vector<double> w(w_.size());
-        RoomVector<double> r = p_.residuals(best_.image, old_bias);
+        BareVector<double> r = p_.residuals(best_.image, old_bias);
         double slope = 0, bend = 0;
         for (std::size_t j = 0; j < w.size(); ++j) {
             w[j] = w_[j] - best_.w[j];
@@ -188,7 +188,7 @@ class Sweeping {
         Line line(p_.loss, 0.0, r, d, p_.c, p_.lam * slope, p_.lam * bend, p_.threads);
         const double tau = along(line, line(0)[0], 0.1);
         for (std::size_t j = 0; j < w.size(); ++j) w[j] = best_.w[j] + tau * w[j];
-        RoomVector<double>& image = r;
+        BareVector<double>& image = r;
         for (std::size_t i = 0; i < image.size(); ++i)
             image[i] = best_.image[i] + tau * (its_image[i] - best_.image[i]);
         best_.offer(w, image, p_.best_bias(image, old_bias + tau * (bias_ - old_bias)));
@@ -260,7 +260,7 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
     }
     bool newton_now = true;
     {
-        RoomVector<double> norm2(p.y.size(), p.room);
+        BareVector<double> norm2(p.y.size(), p.room);
         squares(p.X, norm2, p.threads);
         const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
         if (!std::isfinite(size)) return best.fit;  // data whose squares overflow

@@ -4,7 +4,8 @@ Small problems go to Newton's method at once; its steps depend on weighted sums 
 to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). For others sweeps
 of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed; Newton's method
 comes first where it costs less than a few of them. In dense data all examples depend on each other, and the sweeps that
-are needed grow with the curvature (with C): there Newton's method comes first wherever it costs less than so many.
+are needed grow with the curvature (with C): there Newton's method comes first wherever it costs less than so many. It
+does so sooner where examples abound, since it begins with a sample of them then (`cpp/newton_fit.hpp`).
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners; one in all for squares, where a system is solved directly). Costs are those of a
@@ -43,7 +44,8 @@ _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
 _SOON, _EASY = 14.0, 9.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
 _BENT = 0.3  # the curvature below which those of the logistic loss are
-_DENSE, _CORNERS = 24.0, 8.0  # the same where data are dense, and there for losses with corners
+_DENSE, _CORNERS = 24.0, 8.0  # the same where data are dense, and there for losses with corners and few examples
+_MANY, _EACH = 4800, 160  # examples, and for each unknown: more are many, and Newton's method begins with a sample
 _SHORT, _PRODUCTS = 4e6, 1e8  # nanoseconds of a sweep, operations for the products of few rows, for a fit in one call
 _HARD = 20.0  # sweeps for each unit of curvature, where data are dense; half as many for losses with corners
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
@@ -96,7 +98,8 @@ def _curved(e: Outline) -> float:
     """Newton's method comes first where the mean curvature is at least this."""
     f, sweeps = e.scalar, _newton(e, 1.0, 1e-3, at_once=True) / _sweep(e)
     if _dense(e):
-        soon, hard = (_DENSE, _HARD) if f.smooth else (_CORNERS, 0.5 * _HARD)
+        many = e.n >= max(_MANY, _EACH * e.size)
+        soon, hard = _DENSE if f.smooth or many else _CORNERS, _HARD if f.smooth else 0.5 * _HARD
         return 0.0 if sweeps <= soon else sweeps / hard
     if not f.smooth or sweeps > _SOON:
         return inf
