@@ -242,5 +242,11 @@ def test_a_promise_that_the_bias_broke_is_kept_by_the_dual_point(monkeypatch, se
     assert products[0] < 0.8 * products[1]
 
 
+@pytest.mark.parametrize(("n", "first"), [(4799, False), (4800, True)])
+def test_many_dense_examples_go_to_newtons_method_at_once(n, first):
+    """It begins with a sample of them; fewer are swept first where the curvature is small."""
+    assert (core.sweep_rules(_outline(as_linear_map(np.ones((n, 22)))))[-1] == 0) == first
+
+
 def _outline(A):
     return core._Outline(*A.shape, A.shape[1] + 1, A, Hinge(np.array([-1.0, 1.0]), bias=True).scalar)
