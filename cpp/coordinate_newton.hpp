@@ -1,9 +1,11 @@
 // Faster than coordinate descent once the support S and its signs are nearly right: two directions on S, each
 // followed by an exact search of the model (`Model::search`), which drops weights that reach 0.
 //
-//     Newton      (X_SᵀHX_S + l2 I) d = -(gradient on S),  by Cholesky; products of columns are kept while h
-//     is the same Anderson    the combination Σ c_k w_k, Σ c_k = 1, of the last sweeps with the least
-//     residual Σ c_k (w_k - w_{k-1})
+//     Newton      (X_SᵀHX_S + l2 I) d = -(gradient on S), by Cholesky; products of columns are kept while h
+//     is
+//                 the same
+//     Anderson    the combination Σ c_k w_k, Σ c_k = 1, of the last sweeps with the least residual
+//                 Σ c_k (w_k - w_{k-1})
 #pragma once
 
 #include <algorithm>
@@ -11,29 +13,10 @@
 #include <span>
 #include <vector>
 
+#include "cholesky.hpp"
 #include "coordinate_model.hpp"
 
 namespace minorant {
-
-// Solves A x = b in place for a positive definite A (lower triangle, row-major, n × n), which is destroyed.
-inline void cholesky_solve(std::vector<double>& A, std::vector<double>& b) {
-    const std::size_t n = b.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        double* row = A.data() + i * n;
-        for (std::size_t j = 0; j < i; ++j) {
-            const double* other = A.data() + j * n;
-            row[j] = (row[j] - row_dot(row, other, j)) * other[j];
-        }
-        const double left = row[i] - row_dot(row, row, i);
-        row[i] = left > 1e-14 * row[i] ? 1 / std::sqrt(left)
-                                       : 0.0;  // a pivot lost to rounding: leave that unknown 0
-        b[i] = (b[i] - row_dot(row, b.data(), i)) * row[i];
-    }
-    for (std::size_t i = n; i-- > 0;) {
-        b[i] *= A[i * n + i];
-        for (std::size_t j = 0; j < i; ++j) b[j] -= A[i * n + j] * b[i];
-    }
-}
 
 template <class B>
 class SupportNewton {
@@ -109,7 +92,8 @@ class SupportNewton {
             A[s * size + s] = rows_[p][p] * (1 + 1e-10) + m.l2;
             d[s] = -(m.slope(j) + m.l2 * m.w[j] + (m.w[j] > 0 ? m.l1 : -m.l1));
         }
-        cholesky_solve(A, d);
+        factorize(A.data(), size);
+        substitute(A.data(), d.data(), size);
         m.work += static_cast<double>(size * size) * static_cast<double>(size) / 6;
         return d;
     }
@@ -190,7 +174,8 @@ void anderson(Model<B>& m, std::span<const std::size_t> set) {
         }
     if (!(trace > 0)) return;
     for (std::size_t k = 0; k < kSweeps; ++k) A[k * kSweeps + k] += 1e-12 * trace;
-    cholesky_solve(A, c);
+    factorize(A.data(), kSweeps);
+    substitute(A.data(), c.data(), kSweeps);
     double total = 0;
     for (const double x : c) total += x;
     if (!std::isfinite(total) || total == 0) return;

@@ -24,7 +24,7 @@
 namespace minorant {
 
 struct RowSolved {
-    std::vector<double> w, scores, e, slopes;  // e_i = c_i s_i φ'(r_i), and Xᵀe
+    std::vector<double> w, scores, e, slopes;  // e_i = c_i s_i φ'(r_i), there or at other weights, and Xᵀe
 };
 
 template <class Rows, class Loss>
@@ -101,7 +101,8 @@ class RowNewton {
         v_.resize(w_.size());
         X.scores(w_, z_);
         double last = INFINITY, before = 0;
-        bool rough = false;  // the last step was of old products, or of those of a sample
+        const bool alone = part == 0;  // else others go on from the slopes at w
+        bool rough = false;            // the last step was of old products, or of those of a sample
         std::optional<ProductModel> model;
         level(on);
         for (int round = 0;; ++round) {
@@ -120,8 +121,10 @@ class RowNewton {
                 if (rough) thin(round);
                 model.emplace(X, h_, std::move(set), bias_, l1_, l2_, w_, v_);
             }
-            model->minimize(inner(gap / J, enough) * J, level_);
+            const bool ahead =
+                model->minimize(inner(gap / J, enough) * J, level_, alone && loss_.quadratic());
             const double t = advance(X, on, model->weights(w_.size()), *model, J);
+            if (ahead && t == 1 && proves(X, on, model->ahead(w_.size()), enough)) return;
             if (t == 0 && !rough) return;
             const double fall = J - level_.loss - penalty(w_);
             if (X.size() < X_.size() && t > 0 &&
@@ -137,6 +140,27 @@ class RowNewton {
     double inner(double gap, double enough) const {
         if (loss_.quadratic()) return 0.3 * enough;
         return std::max(0.1 * enough, gap * std::min(0.01, gap));
+    }
+
+    // Whether the slopes at other weights prove that w is good enough; they stay if they do. The squares are
+    // what their scores lose on those of w.
+    bool proves(const Rows& X, const Examples& on, const std::vector<double>& other, double enough) {
+        const double b = b_, J = level_.loss + penalty(w_);
+        std::vector<double> z(z_.size());
+        X.scores(other, z);
+        z_.swap(z);
+        level(on);
+        X.gradient(e_, v_);
+        double squares = 0;
+        for (std::size_t i = 0; i < z.size(); ++i) {
+            const double off = z_[i] + b_ - z[i] - b;
+            squares += h_[i] * off * off;
+        }
+        z_.swap(z);
+        if (slopes_gap(w_, v_, l1_, l2_, level_) + 0.5 * squares <= enough * J) return true;
+        b_ = b;
+        level(on);
+        return false;
     }
 
     // To the minimizer of the model, or by halves of the way to where J is not higher; the step.

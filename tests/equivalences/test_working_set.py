@@ -12,7 +12,7 @@ from minorant import InputError, Problem, Status, UnsupportedPair, certify, solv
 from minorant.losses import EpsilonInsensitive, Hinge, Huber, Logistic, SmoothHinge, Squared, SquaredHinge
 from minorant.operators import Counting, Csr, Dense, stored
 from minorant.regularizers import L1, L2, ElasticNet
-from minorant.solvers import working_set
+from minorant.solvers import few_columns, working_set
 
 LOSSES = {
     "squared": Squared,
@@ -227,3 +227,41 @@ def test_a_third_of_the_columns_of_a_tall_dense_matrix_are_all_of_them():
     assert np.array_equal(chosen["tall"], np.arange(150))
     assert chosen["wide"].size == chosen["sparse"].size == 90  # three times those in use
     assert set(range(30)) <= set(chosen["wide"].tolist())
+
+
+@pytest.mark.parametrize("how", ["rows", "columns", "float32"])
+@pytest.mark.parametrize("name", ["squared", "logistic"])
+def test_most_of_some_hundred_dense_columns_are_solved_for_by_their_products(name, how, monkeypatch):
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((1000, 180)).astype(np.float32).astype(np.float64)
+    scores = X @ rng.standard_normal(180)
+    y = scores if name in REAL else np.where(scores > 0, 1.0, -1.0)
+    loss = loss_of(name, y)
+    calls = []
+    steps = few_columns.newton_steps
+    monkeypatch.setattr(few_columns, "newton_steps", lambda *a: calls.append(a) or steps(*a))
+    for fraction, products in ((0.5, False), (0.01, True)):
+        calls.clear()
+        problem = Problem(loss, STORED[how](X), L1(fraction * lam_max(loss, X)))
+        r = solve(problem, tol=1e-8)
+        assert bool(calls) is products
+        monkeypatch.setattr(few_columns, "crowded", lambda *_, **__: False)
+        other = solve(problem, tol=1e-8)
+        monkeypatch.undo()
+        monkeypatch.setattr(few_columns, "newton_steps", lambda *a: calls.append(a) or steps(*a))
+        assert r.certificate.status is other.certificate.status is Status.CERTIFIED
+        assert r.certificate.primal == pytest.approx(other.certificate.primal, rel=2e-8)
+
+
+def test_a_crowd_is_most_columns_or_half_of_large_data():
+    def crowded(n, p, above, *, quadratic=True):
+        return few_columns.crowded(Dense(np.broadcast_to(0.0, (n, p))), above, quadratic=quadratic)
+
+    assert crowded(2000, 400, 340)
+    assert not crowded(2000, 400, 339)
+    assert not crowded(1999, 400, 400)
+    assert crowded(6000, 400, 180)
+    assert not crowded(6000, 601, 601)
+    assert not crowded(6000, 400, 400, quadratic=False)
+    assert crowded(6000, 300, 300, quadratic=False)
+    assert not few_columns.crowded(Csr(sp.csr_matrix((2000, 400))), 400, quadratic=True)

@@ -10,8 +10,8 @@ Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round tak
                         coordinate descent and Newton steps (`kernels`).
 
 The first rounds use a greater l1, a fraction of the highest score: far from the solution, scores for a small l1 name
-the wrong columns, and many. Where there are few columns altogether there are no sets (`few_columns`). The losses are
-those with a curvature: quadratic, clipped or not, and logistic.
+the wrong columns, and many. Where there are few columns altogether, or some hundreds of which most have too high a score,
+there are no sets (`few_columns`). The losses are those with a curvature: quadratic, clipped or not, and logistic.
 """
 
 from __future__ import annotations
@@ -62,6 +62,11 @@ class _Parts(NamedTuple):
     l2: float
     data: Csr | Dense
 
+    @property
+    def quadratic(self) -> bool:
+        _, low, high = self.scalar
+        return bool(np.isinf(low) and np.isinf(high))
+
 
 def _parts(problem: Problem) -> _Parts | None:
     loss, omega, data = problem.loss, problem.regularizer, stored(problem.A)
@@ -95,10 +100,13 @@ def rounds(problem: Problem, best: Best, tol: float) -> Iterator[Candidates]:
             "Use solver='auto'"
         )
     if few_columns.suits(parts.data):
-        return few_columns.newton_steps(
-            problem.A, parts.data, parts.loss, (parts.scalar, parts.l1, parts.l2), best, tol
-        )
+        return _by_products(problem, parts, best, tol)
     return _rounds(problem, parts, parts.data.column_access(), best, tol)
+
+
+def _by_products(problem: Problem, parts: _Parts, best: Best, tol: float) -> Iterator[Candidates]:
+    penalty = parts.scalar, parts.l1, parts.l2
+    return few_columns.newton_steps(problem.A, parts.data, parts.loss, penalty, best, tol)
 
 
 def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, tol: float) -> Iterator[Candidates]:
@@ -109,6 +117,9 @@ def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, t
         slopes = A.T @ at.alpha
         yield Candidates(((w, image),), ((at.alpha, slopes),))
         score = np.abs(slopes + l2 * w)
+        if few_columns.crowded(parts.data, int(np.count_nonzero(score > l1)), quadratic=parts.quadratic):
+            yield from _by_products(problem, parts, best, tol)
+            return
         stage = max(l1, _STAGE[type(parts.data)] * float(score.max()))
         columns = _choose(w, score, stage, _most(parts.data))
         stage, part = (l1, 0.0) if columns.size == w.size else (stage, _part(parts.data, columns.size))
