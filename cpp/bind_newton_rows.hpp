@@ -125,7 +125,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             Result alpha = fresh(y.size(), [](std::span<double>) {});
             Result w = fresh(columns, [&](std::span<double> out) {
                 const Crew crew;
-                Room room(19 * examples.size() / 2 + 1024);
+                Room room(19 * examples.size() / 2 + 5 * columns + 1024);
                 fit = with_loss(logistic, shape, [&](const auto& loss) {
                     const Classifier problem(examples, loss, view(y), view(c), offset, lam, bias, threads,
                                              room);

@@ -52,8 +52,8 @@ class Sweeping {
           mu_(rules.near * size / (p.lam * static_cast<double>(p.y.size()))),
           t_(p.y.size(), p.room),
           scale_(t_.size(), p.room),
-          w_(best.w.size()),
-          v_(w_.size()),
+          w_(best.w.size(), p.room),
+          v_(w_.size(), p.room),
           pace_(p, pacing, norm2, size, v_),
           problem_{scale_, p.offset, p.sign, norm2, pace_.at_rest()},
           bias_(best.fit.bias),
@@ -176,7 +176,7 @@ class Sweeping {
     // The best point on the line from the best one so far to that of this image: primal points of sweeps are
     // noisy. Overwrites d.
     void between(double old_bias, std::span<const double> its_image, std::span<double> d) {
-        std::vector<double> w(w_.size());
+        BareVector<double> w(w_.size(), p_.room);
         BareVector<double> r = p_.residuals(best_.image, old_bias);
         double slope = 0, bend = 0;
         for (std::size_t j = 0; j < w.size(); ++j) {
@@ -198,8 +198,7 @@ class Sweeping {
     BestPair<Rows, Loss>& best_;
     const SweepRules rules_;
     const double tol_, mu_;
-    RoomVector<double> t_, scale_;
-    std::vector<double> w_, v_;
+    RoomVector<double> t_, scale_, w_, v_;
     SweptRows rows_{true};
     const BiasPace<Rows, Loss> pace_;
     CoordinateProblem problem_;

@@ -10,8 +10,8 @@ Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round tak
                         coordinate descent and Newton steps (`kernels`).
 
 The first rounds use a greater l1, a fraction of the highest score: far from the solution, scores for a small l1 name
-the wrong columns, and many. Where there are few columns altogether, or some hundreds of which most have too high a score,
-there are no sets (`few_columns`). The losses are those with a curvature: quadratic, clipped or not, and logistic.
+the wrong columns, and many. Where there are few columns altogether, or some hundreds of which most have too high a
+score, there are no sets (`few_columns`). The losses have a curvature: they are quadratic, clipped or not, and logistic.
 """
 
 from __future__ import annotations
