@@ -60,29 +60,32 @@ MINORANT_CLONES inline void go_along(double way, double* s, double* w, double* l
 template <class Rows, class Steps>
 class ConjugateStep {
   public:
-    ConjugateStep(const Rows& X, const CoordinateProblem& p, Room& room) : X_(X), p_(p), t_(room), w_(room) {}
+    ConjugateStep(const Rows& X, const CoordinateProblem& p, Room& room)
+        : X_(X), p_(p), t_(room), w_(room), moving_(room) {}
 
     void begin(std::span<const double> t, std::span<const double> w) {
         t_.begin(t);
         w_.begin(w);
+        moving_.resize(t.size());
         blur_ = 0;
     }
 
     // From where sweeps have led t, w and the balance Σ s_i (c_i/λ) t_i, with b₀ held.
     void operator()(Steps& steps, double b0, std::span<double> t, std::span<double> w, double& balance) {
-        const auto [change, step] = best_of_plane(steps, b0 - p_.rho * balance, t, w);
+        const std::span<const std::uint32_t> moving = find_moving(t);
+        const auto [change, step] = best_of_plane(steps, b0 - p_.rho * balance, t, w, moving);
         stops_.clear();
         stopped_.clear();
-        for (std::size_t i = 0; i < t.size(); ++i) {
+        for (const std::uint32_t i : moving) {
             const double pace = change * (t[i] - t_.last[i]) + step * t_.step[i];
             t_.step[i] = pace;
             if (pace == 0) continue;
             const double at = steps.way(t[i], pace);
-            if (at < kFar) stops_.push_back({at, static_cast<std::uint32_t>(i)});
+            if (at < kFar) stops_.push_back({at, i});
         }
         combine(w.data(), w_.last.data(), change, step, w_.step.data(), w.size());
-        const double way = go(steps, b0, t, w, balance);
-        for (std::size_t i = 0; i < t.size(); ++i) {
+        const double way = go(steps, b0, t, w, balance, moving);
+        for (const std::uint32_t i : moving) {
             if (t_.step[i] != 0) {
                 const double to = steps.near(t[i] + way * t_.step[i], t[i]);
                 t_.step[i] = to - t[i];
@@ -111,14 +114,23 @@ class ConjugateStep {
         double moved;
     };
 
+    // The rows whose slopes are not at rest, most often few; without branches, which would be mispredicted.
+    std::span<const std::uint32_t> find_moving(std::span<const double> t) {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < t.size(); ++i) {
+            moving_[count] = static_cast<std::uint32_t>(i);
+            count += static_cast<std::size_t>((t[i] != t_.last[i]) | (t_.step[i] != 0));
+        }
+        return std::span(moving_).first(count);
+    }
+
     // How much of the change of the last sweeps, u, and of the last step, s.
     std::array<double, 2> best_of_plane(const Steps& steps, double bias, std::span<const double> t,
-                                        std::span<const double> w) {
+                                        std::span<const double> w, std::span<const std::uint32_t> moving) {
         auto [uu, us, ss, wu, ws] = plane_products(w.data(), w_.last.data(), w_.step.data(), w.size());
         double slope_u = -wu, slope_s = -ws, balance_u = 0, balance_s = 0;
-        for (std::size_t i = 0; i < t.size(); ++i) {
+        for (const std::uint32_t i : moving) {
             const double u = t[i] - t_.last[i], s = t_.step[i];
-            if (u == 0 && s == 0) continue;
             const double scale = p_.scale[i], weight = p_.sign[i] * scale, bend = scale * steps.bend(t[i]);
             const double force = weight * bias - scale * (p_.offset[i] + steps.bent(i, t[i]));
             slope_u += force * u, slope_s += force * s;
@@ -147,13 +159,12 @@ class ConjugateStep {
 
     // How far it goes. A slope that stops is taken out of the direction u, and what it has moved is added to
     // w, so that w + way u is where w would be at any time.
-    double go(Steps& steps, double b0, std::span<double> t, std::span<double> w, double& balance) {
+    double go(Steps& steps, double b0, std::span<double> t, std::span<double> w, double& balance,
+              std::span<const std::uint32_t> moving) {
         double* const u = w_.step.data();
         double slope = 0, bend = 0, beta = 0, way = 0;
-        for (std::size_t i = 0; i < t.size(); ++i) {
-            const double pace = t_.step[i];
-            if (pace == 0) continue;
-            const double move = p_.scale[i] * pace;
+        for (const std::uint32_t i : moving) {
+            const double pace = t_.step[i], move = p_.scale[i] * pace;
             slope -= move * (p_.offset[i] + steps.bent(i, t[i]));
             bend += move * pace * steps.bend(t[i]);
             beta += p_.sign[i] * move;
@@ -198,6 +209,7 @@ class ConjugateStep {
     const Rows& X_;
     const CoordinateProblem& p_;
     StepPast t_, w_;
+    RoomVector<std::uint32_t> moving_;
     double blur_ = 0;  // rounding in the last step of w, in units of that of w
     std::vector<Stop> stops_;
     std::vector<Stopped> stopped_;

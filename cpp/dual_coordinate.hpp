@@ -165,7 +165,7 @@ class CoordinateAscent {
 
     Sweeps run(int most, double enough) {
         Sweeps done{kInfinity, 0};
-        const bool conjugate = most > kFew;
+        const bool conjugate = most > kFew && stride() < most;  // else there would be none, but for copies
         if (conjugate) conjugate_.begin(t_, w_);
         int same = 0;  // sweeps in the present order
         while (done.count < most) {
