@@ -138,13 +138,15 @@ void csr_row_norms(const Csr<V, I, P>& X, std::span<double> out, int threads) {
     });
 }
 
-// Each block of rows adds into a vector of its own; out = ((first + second) + third) + ...
+// Each block of rows adds into a vector of its own, on lines of memory that no other core writes to;
+// out = ((first + second) + third) + ...
 template <class Scatter>
 void sum_partials(std::size_t blocks, std::span<double> out, int threads, double work, Scatter&& scatter) {
-    const std::size_t columns = out.size();
+    constexpr std::size_t kLines = 16;
+    const std::size_t columns = out.size(), stride = (columns + 2 * kLines - 1) / kLines * kLines;
     const bool alone = team_size(blocks, threads, work) == 1;
     const std::size_t kept = blocks < 2 ? 0 : alone ? 1 : blocks - 1;
-    const auto partials = std::make_unique_for_overwrite<double[]>(kept * columns);
+    const auto partials = std::make_unique_for_overwrite<double[]>(kept * stride);
     const auto fill = [&](std::size_t block, double* sum) {
         std::fill_n(sum, columns, 0.0);
         scatter(block, sum);
@@ -158,12 +160,12 @@ void sum_partials(std::size_t blocks, std::span<double> out, int threads, double
         return;
     }
     parallel_blocks(blocks, threads, work, [&](std::size_t block) {
-        fill(block, block == 0 ? out.data() : partials.get() + (block - 1) * columns);
+        fill(block, block == 0 ? out.data() : partials.get() + (block - 1) * stride);
     });
     parallel_ranges(columns, threads, static_cast<double>(kept * columns),
                     [&](std::size_t begin, std::size_t end) {
                         for (std::size_t block = 0; block < kept; ++block)
-                            for (std::size_t j = begin; j < end; ++j) out[j] += partials[block * columns + j];
+                            for (std::size_t j = begin; j < end; ++j) out[j] += partials[block * stride + j];
                     });
 }
 

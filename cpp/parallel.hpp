@@ -21,27 +21,30 @@
 
 namespace minorant {
 
-// The blocks of one pass, as those who work on them see them. It outlives the pass: a helper that gets a core
-// only after all blocks are done finds none left, and touches nothing else.
+// The blocks of one pass, as those who work on them see them: a share of neighbors for each, and what is left
+// of the shares of others for those who have done with their own. So a core meets the same rows in every
+// pass, and finds them in its cache; to take over what another core has just written takes longer than to
+// read it from memory. A task outlives its pass: a helper that gets a core only after all blocks are done
+// finds none left, and touches nothing else.
 class Task {
   public:
     template <class F>
-    Task(std::size_t blocks, F& f)
-        : blocks_(blocks),
+    Task(std::size_t blocks, std::size_t workers, F& f)
+        : workers_(workers),
+          shares_(std::make_unique<Share[]>(workers)),
           left_(blocks),
           f_(const_cast<void*>(static_cast<const void*>(&f))),
-          call_([](void* f, std::size_t block) { (*static_cast<F*>(f))(block); }) {}
+          call_([](void* f, std::size_t block) { (*static_cast<F*>(f))(block); }) {
+        for (std::size_t k = 0; k < workers; ++k)
+            shares_[k].range = {static_cast<std::uint32_t>(blocks * k / workers),
+                                static_cast<std::uint32_t>(blocks * (k + 1) / workers)};
+    }
 
-    void take_blocks() noexcept {
-        for (std::size_t block; (block = next_.fetch_add(1)) < blocks_;) {
-            try {
-                call_(f_, block);
-            } catch (...) {
-                const std::lock_guard guard(error_lock_);
-                error_ = std::current_exception();
-            }
-            if (left_.fetch_sub(1) == 1) left_.notify_all();
-        }
+    void take_blocks(std::size_t worker) noexcept {
+        worker %= workers_;
+        for (std::uint32_t block; shares_[worker].take_first(block);) run(block);
+        for (std::size_t k = 1; k < workers_; ++k)
+            for (std::uint32_t block; shares_[(worker + k) % workers_].take_last(block);) run(block);
     }
     void wait() {
         for (std::size_t n; (n = left_.load()) > 0;) left_.wait(n);
@@ -49,8 +52,46 @@ class Task {
     }
 
   private:
-    const std::size_t blocks_;
-    std::atomic<std::size_t> next_{0}, left_;
+    // The blocks of one worker that nobody has begun with; on a line of memory of its own.
+    struct alignas(128) Share {
+        struct Range {
+            std::uint32_t begin, end;
+        };
+        std::atomic<Range> range;
+
+        bool take_first(std::uint32_t& block) {
+            return take([&](Range& now) { block = now.begin++; });
+        }
+        bool take_last(std::uint32_t& block) {
+            return take([&](Range& now) { block = --now.end; });
+        }
+
+      private:
+        template <class F>
+        bool take(F&& cut) {
+            Range now = range.load();
+            while (now.begin < now.end) {
+                Range next = now;
+                cut(next);
+                if (range.compare_exchange_weak(now, next)) return true;
+            }
+            return false;
+        }
+    };
+
+    void run(std::size_t block) {
+        try {
+            call_(f_, block);
+        } catch (...) {
+            const std::lock_guard guard(error_lock_);
+            error_ = std::current_exception();
+        }
+        if (left_.fetch_sub(1) == 1) left_.notify_all();
+    }
+
+    const std::size_t workers_;
+    const std::unique_ptr<Share[]> shares_;
+    std::atomic<std::size_t> left_;
     void* const f_;
     void (*const call_)(void*, std::size_t);
     std::mutex error_lock_;
@@ -85,9 +126,9 @@ class Crew {
             if (!board_) board_ = std::make_shared<Board>();
             for (; helpers_ + 1 < size; ++helpers_) {
                 const OtherCore there;
-                std::thread helper([board = board_, seen = board_->number(), there] {
+                std::thread helper([board = board_, seen = board_->number(), there, worker = helpers_ + 1] {
                     there.arrived();
-                    board->serve(seen);
+                    board->serve(seen, worker);
                 });
                 there.send(helper);
                 helper.detach();
@@ -95,7 +136,7 @@ class Crew {
         } catch (...) {  // no more threads to be had: those that started, and this one, do all of the work
         }
         if (helpers_ > 0) board_->post(task);
-        task->take_blocks();
+        task->take_blocks(0);
         task->wait();
     }
 
@@ -112,8 +153,8 @@ class Crew {
             number_.fetch_add(1);
             number_.notify_all();
         }
-        void serve(std::uint32_t seen) {
-            while (const std::shared_ptr<Task> task = next(seen)) task->take_blocks();
+        void serve(std::uint32_t seen, std::size_t worker) {
+            while (const std::shared_ptr<Task> task = next(seen)) task->take_blocks(worker);
         }
 
       private:
@@ -162,7 +203,7 @@ void parallel_blocks(std::size_t blocks, int threads, double work, F&& f) {
         for (std::size_t block = 0; block < blocks; ++block) f(block);
         return;
     }
-    const auto task = std::make_shared<Task>(blocks, f);
+    const auto task = std::make_shared<Task>(blocks, size, f);
     if (Crew* const crew = Crew::current()) return crew->work(size, task);
     Crew().work(size, task);
 }
