@@ -42,6 +42,7 @@ def parser():
     p.add_argument("--threads", type=int, default=1)
     p.add_argument("--cap", type=float, default=30.0, help="seconds of a fit")
     p.add_argument("--prune", type=float, default=5.0, help="cut sweeps at this many times the best peer's time")
+    p.add_argument("--far", type=float, default=100.0, help="give no peer more than so many times what ours takes")
     p.add_argument("--repeats", type=int, default=5)
     p.add_argument("--rows", type=int, default=1_000_000, help="the most rows of `growth`")
     return p

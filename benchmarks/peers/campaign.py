@@ -101,7 +101,7 @@ class Campaign:
     def run(self, options):
         todo = self.cells(options)
         done, began = self.done(), time.monotonic()
-        rules = Rules(cap=options.cap, prune=options.prune, repeats=options.repeats)
+        rules = Rules(cap=options.cap, prune=options.prune, far=options.far, repeats=options.repeats)
         print(f"{len(todo)} cells, {sum(cell.key in done for cell in todo)} of them done", flush=True)
         for number, cell in enumerate(todo, 1):
             minutes = (time.monotonic() - began) / 60

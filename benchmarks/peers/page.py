@@ -95,7 +95,7 @@ def page(about, records, rows, options, stem):
         + ", ".join(f"{k} {v}" for k, v in about["versions"].items())
         + (f". Absent: {', '.join(about['absent'])}." if about["absent"] else "."),
         "",
-        PROTOCOL.format(near=Rules.near, far=Rules.far, **vars(options)),
+        PROTOCOL.format(near=Rules.near, **vars(options)),
         f"Certificates: {about['certified fits checked']} fits checked in float64 by formulas of their own, "
         f"**{len(about['false certificates'])} false**.",
         *(f"- FALSE: {x}" for x in about["false certificates"]),

@@ -56,7 +56,7 @@ SETS = {
         Set("news_comp", "20newsgroups/20news_unigram_counts.train.xz", "counts", T, "both", COMP),
         Set("spambase", "spambase/spambase.xz", "standardize", T),
         Set("magic04", "magic04/magic04.xz", "standardize", T),
-        Set("movie_reviews", "movie_reviews/movie_reviews_counts.xz", "counts", H),
+        Set("movie_reviews", "movie_reviews/movie_reviews_counts.xz", "counts", T),
         Set("sms_spam", "sms_spam/sms_counts.xz", "counts", T),
         Set("madelon", "madelon/madelon.xz", "standardize", T, "both"),
         Set("higgs7k", "higgs7k/higgs7k.train.xz", "standardize", T),
