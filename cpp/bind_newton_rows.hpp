@@ -97,7 +97,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             NewtonSteps done{};
             {
                 const nb::gil_scoped_release release;
-                const Crew crew;
+                const Crew crew(threads, 2 * static_cast<double>(examples.volume()));
                 Room room(5 * examples.size() / 2);
                 done = with_loss(logistic, shape, [&](const auto& loss) {
                     return Newton(examples, loss, p, std::make_from_tuple<NewtonRules>(rules), at, room)
@@ -124,7 +124,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             WholeFit fit{};
             Result alpha = fresh(y.size(), [](std::span<double>) {});
             Result w = fresh(columns, [&](std::span<double> out) {
-                const Crew crew;
+                const Crew crew(threads, 2 * static_cast<double>(examples.volume()));
                 Room room(19 * examples.size() / 2 + 5 * columns + 1024);
                 fit = with_loss(logistic, shape, [&](const auto& loss) {
                     const Classifier problem(examples, loss, view(y), view(c), offset, lam, bias, threads,
@@ -152,7 +152,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             WholeFit fit{};
             Result alpha = fresh(y.size(), [](std::span<double>) {});
             Result w = fresh(columns, [&](std::span<double> out) {
-                const Crew crew;
+                const Crew crew(threads, 2 * static_cast<double>(examples.volume()));
                 Room room(9 * examples.size() / 2 + 1024);
                 fit = LeastSquares(examples, view(y), view(c), lam, bias, threads, room, out,
                                    std::span(alpha.data(), alpha.size()))
@@ -176,7 +176,7 @@ void bind_rows(nanobind::module_& m, const std::string& prefix, Make rows, const
             check_length("alpha", alpha.size(), n * k);
             check_length("dual_image", dual_image.size(), w.size());
             const nb::gil_scoped_release release;
-            const Crew crew;
+            const Crew crew(threads, 2 * static_cast<double>(examples.volume()));
             const std::size_t columns = w.size() / k,
                               width = (k + kPanelWidth - 1) / kPanelWidth * kPanelWidth;
             Room room((3 * n + 7 * columns) * width + 1024);

@@ -41,17 +41,26 @@ inline void pack_block(const double* M, std::size_t stride, std::size_t count, s
     }
 }
 
-// Its own block of the panel, row by row; `diagonal` is that of M.
-inline void factorize_block(double* M, std::size_t stride, std::size_t size, const double* diagonal) {
-    for (std::size_t i = 0; i < size; ++i) {
-        double* row = M + i * stride;
-        for (std::size_t j = 0; j < i; ++j) {
-            const double pivot = M[j * stride + j];
-            row[j] = pivot > 0 ? (row[j] - row_dot(row, M + j * stride, j)) / pivot : 0.0;
+// Its own block of the panel, column by column of a transposed copy; `diagonal` is that of M.
+MINORANT_CLONES inline void factorize_block(double* M, std::size_t stride, std::size_t size,
+                                            const double* diagonal) {
+    double columns[kPanel][kPanel];
+    for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t j = 0; j <= i; ++j) columns[j][i] = M[i * stride + j];
+    for (std::size_t j = 0; j < size; ++j) {
+        double* const own = columns[j];
+        const double pivot = own[j] > 1e-14 * diagonal[j] ? std::sqrt(own[j]) : 0.0;
+        own[j] = pivot;
+        for (std::size_t i = j + 1; i < size; ++i) own[i] = pivot > 0 ? own[i] / pivot : 0.0;
+        for (std::size_t k = j + 1; k < size; ++k) {
+            const double scale = own[k];
+            double* const other = columns[k];
+            MINORANT_INDEPENDENT
+            for (std::size_t i = k; i < size; ++i) other[i] -= scale * own[i];
         }
-        const double left = row[i] - row_dot(row, row, i);
-        row[i] = left > 1e-14 * diagonal[i] ? std::sqrt(left) : 0.0;
     }
+    for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t j = 0; j <= i; ++j) M[i * stride + j] = columns[j][i];
 }
 
 // f(first, last) for strips of rows of a lower triangle, one a thread, that have about as much of it each
@@ -61,7 +70,7 @@ void for_strips(std::size_t size, int threads, double work, F&& f) {
     const auto edge = [&](std::size_t strip) {
         if (strip == strips) return size;
         const double share = std::sqrt(static_cast<double>(strip) / static_cast<double>(strips));
-        return static_cast<std::size_t>(share * static_cast<double>(size)) / kSliver * kSliver;
+        return static_cast<std::size_t>(share * static_cast<double>(size) / kTileRows + 0.5) * kTileRows;
     };
     parallel_blocks(strips, threads, work, [&](std::size_t strip) {
         const std::size_t first = edge(strip), last = edge(strip + 1);

@@ -122,6 +122,13 @@ class Classifier {
         return r;
     }
 
+    // Σ c_i x_i
+    double mean(std::span<const double> x) const {
+        return block_sums<1>(y.size(), threads, 2, [&](std::size_t i, std::size_t end) {
+            return std::array{row_dot(c.data() + i, x.data() + i, end - i)};
+        })[0];
+    }
+
     double primal(std::span<const double> w, std::span<const double> image, double b) const {
         const auto [risk] = block_sums<1>(y.size(), threads, 8, [&](std::size_t begin, std::size_t end) {
             return loss_block(loss, image.data(), sign.data(), c.data(), a, b, begin, end);
@@ -147,9 +154,7 @@ class Classifier {
     // At w = 0, where it is known, or nearly.
     double bias_at_rest() const {
         if (!bias) return 0;
-        const auto [balance] = block_sums<1>(y.size(), threads, 2, [&](std::size_t i, std::size_t end) {
-            return std::array{row_dot(c.data() + i, y.data() + i, end - i)};
-        });  // Σ c_i y_i
+        const double balance = mean(y);
         if (has_corners(loss)) return balance < 0 ? -1 : 1;
         return std::is_same_v<Loss, Logistic> ? std::log((1 + balance) / (1 - balance)) : balance;
     }
@@ -216,7 +221,8 @@ class BestPair {
     BestPair(const Classifier<Rows, Loss>& p, double tol, std::span<double> w, std::span<double> alpha)
         : w(w), alpha(alpha), image(p.y.size(), p.room), p_(p), tol_(tol) {
         std::fill(w.begin(), w.end(), 0.0);
-        std::fill(alpha.begin(), alpha.end(), 0.0);
+        fill(alpha, 0.0, p.threads);
+        fill<double>(image, 0.0, p.threads);
         fit.bias = p.bias_at_rest();
         fit.primal = p.primal(w, image, fit.bias);
     }
@@ -227,13 +233,13 @@ class BestPair {
 
     void offer(std::span<const double> point, std::span<const double> its_image, double b) {
         if (better(point, its_image, b) && its_image.data() != image.data())
-            std::copy(its_image.begin(), its_image.end(), image.begin());
+            copy<double>(its_image, image, p_.threads);
     }
 
     // The same from w = 0, whose image is 0, with no room for another one.
     void begin(std::span<const double> point, double b) {
         p_.image(point, image);
-        if (!better(point, image, b)) std::fill(image.begin(), image.end(), 0.0);
+        if (!better(point, image, b)) fill<double>(image, 0.0, p_.threads);
     }
 
     // v = Aᵀ α
@@ -241,11 +247,11 @@ class BestPair {
         const double value = p_.dual(point, v);
         if (!(value > fit.dual)) return;
         fit.dual = value;
-        std::copy(point.begin(), point.end(), alpha.begin());
+        copy(point, alpha, p_.threads);
     }
 
     std::span<double> w, alpha;
-    RoomVector<double> image;
+    BareVector<double> image;
     WholeFit fit{};
 
   private:

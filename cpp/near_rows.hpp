@@ -12,12 +12,13 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "csr.hpp"
 #include "dense.hpp"
 #include "dual_coordinate.hpp"
 #include "newton_system.hpp"
+#include "parallel.hpp"
+#include "room.hpp"
 #include "scalar.hpp"
 
 namespace minorant {
@@ -26,43 +27,56 @@ namespace minorant {
 template <class Rows>
 class CopyOf;
 
+// f(k) for each of `count` rows with so many values.
+template <class F>
+void for_rows(std::size_t count, double volume, int threads, F&& f) {
+    constexpr std::size_t kRows = 64;
+    parallel_blocks((count + kRows - 1) / kRows, threads, 2 * volume, [&](std::size_t block) {
+        for (std::size_t k = block * kRows, end = std::min(count, k + kRows); k < end; ++k) f(k);
+    });
+}
+
 template <class V, class I, class P>
 class CopyOf<CsrRows<V, I, P>> {
   public:
-    CopyOf(const CsrRows<V, I, P>& from, std::span<const std::uint32_t> which) {
+    CopyOf(const CsrRows<V, I, P>& from, std::span<const std::uint32_t> which, int threads, Room& room)
+        : indptr_(which.size() + 1, room), data_(room), indices_(room) {
         const auto& X = from.X;
-        std::size_t volume = 0;
-        for (const std::uint32_t i : which) volume += X.end(i) - X.begin(i);
-        data_.reserve(volume), indices_.reserve(volume), indptr_.reserve(which.size() + 1);
-        indptr_.push_back(0);
-        for (const std::uint32_t i : which) {
-            data_.insert(data_.end(), X.data.begin() + X.begin(i), X.data.begin() + X.end(i));
-            indices_.insert(indices_.end(), X.indices.begin() + X.begin(i), X.indices.begin() + X.end(i));
-            indptr_.push_back(static_cast<P>(data_.size()));
-        }
+        indptr_[0] = 0;
+        for (std::size_t k = 0; k < which.size(); ++k)
+            indptr_[k + 1] = indptr_[k] + static_cast<P>(X.end(which[k]) - X.begin(which[k]));
+        const auto volume = static_cast<std::size_t>(indptr_.back());
+        data_.resize(volume), indices_.resize(volume);
+        for_rows(which.size(), 2 * static_cast<double>(volume), threads, [&](std::size_t k) {
+            const std::size_t begin = X.begin(which[k]), size = X.end(which[k]) - begin;
+            const auto to = static_cast<std::size_t>(indptr_[k]);
+            std::copy_n(X.data.begin() + begin, size, data_.begin() + to);
+            std::copy_n(X.indices.begin() + begin, size, indices_.begin() + to);
+        });
     }
     CsrRows<V, I, P> rows() const { return {{data_, indices_, indptr_}}; }
 
   private:
-    std::vector<V> data_;
-    std::vector<I> indices_;
-    std::vector<P> indptr_;
+    BareVector<P> indptr_;
+    BareVector<V> data_;
+    BareVector<I> indices_;
 };
 
 template <class V>
 class CopyOf<DenseRows<V>> {
   public:
-    CopyOf(const DenseRows<V>& from, std::span<const std::uint32_t> which)
-        : data_(which.size() * from.X.columns), X_{data_, which.size(), from.X.columns} {
-        for (std::size_t k = 0; k < which.size(); ++k)
+    CopyOf(const DenseRows<V>& from, std::span<const std::uint32_t> which, int threads, Room& room)
+        : data_(which.size() * from.X.columns, room), X_{data_, which.size(), from.X.columns} {
+        for_rows(which.size(), static_cast<double>(data_.size()), threads, [&](std::size_t k) {
             std::copy_n(from.X.row(which[k]), X_.columns, data_.data() + k * X_.columns);
+        });
     }
     CopyOf(const CopyOf&) = delete;
     CopyOf& operator=(const CopyOf&) = delete;
     DenseRows<V> rows() const { return {X_}; }
 
   private:
-    std::vector<V> data_;
+    BareVector<V> data_;
     const Dense<V> X_;
 };
 

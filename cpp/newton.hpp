@@ -71,7 +71,7 @@ class Newton {
           n_(at.image.size()),
           size_(at.w.size() + (p.bias ? 1 : 0)),
           room_(room),
-          direction_(n_, 0.0, room),
+          direction_(n_, room),
           gradient_(size_),
           gram_(X, p.c, p.bias, size_, p.threads, std::is_same_v<Loss, Piecewise>, room),
           rows_(n_, room),
@@ -129,7 +129,7 @@ class Newton {
     // From A w to r
     void begin() {
         parallel_ranges(n_, p_.threads, 6.0 * static_cast<double>(n_), [&](std::size_t i, std::size_t end) {
-            for (; i < end; ++i) at_.image[i] += at_.bias * p_.sign[i] - p_.offset[i];
+            for (; i < end; ++i) at_.image[i] += at_.bias * p_.sign[i] - p_.offset[i], direction_[i] = 0;
         });
     }
 
@@ -295,17 +295,21 @@ class Newton {
     // The step to where Newton's method leads with those examples alone: see `near_rows.hpp`.
     void solve_near(std::span<const std::uint32_t> rows, double goal, double budget, std::vector<double>& d) {
         const std::size_t size = rows.size(), columns = at_.w.size();
-        const CopyOf<Rows> copy(X_, rows);
-        const Rows X = copy.rows();
+        const CopyOf<Rows> those(X_, rows, p_.threads, room_);
+        const Rows X = those.rows();
         BareVector<double> c(size, room_), sign(size, room_), offset(size, room_), image(size, room_),
             alpha(size, room_), h(size, room_), center(at_.center.empty() ? 0 : size, room_);
-        double pull = off_;
-        for (std::size_t k = 0; k < size; ++k) {
-            const std::size_t i = rows[k];
-            c[k] = p_.c[i], sign[k] = p_.sign[i];
-            pull -= p_.bias ? sign[k] * at_.alpha[i] : 0.0;
-            alpha[k] = sign[k] * at_.alpha[i] - tilt_ * at_.h[i];
-        }
+        const auto [pulled] = block_sums<1>(size, p_.threads, 8, [&](std::size_t begin, std::size_t end) {
+            return lane_sums<1>(begin, end, [&](std::size_t k) {
+                const std::size_t i = rows[k];
+                const double image = p_.sign[i] * at_.alpha[i];
+                c[k] = p_.c[i], sign[k] = p_.sign[i];
+                alpha[k] = image - tilt_ * at_.h[i];
+                if (!center.empty()) center[k] = at_.center[i];
+                return std::array{image};
+            });
+        });
+        const double pull = p_.bias ? off_ - pulled : 0.0;
         std::vector<double> g(columns), v(columns), w(columns);
         adjoint(X, alpha, g, p_.threads);
         for (std::size_t j = 0; j < columns; ++j) {
@@ -318,7 +322,6 @@ class Newton {
         for (std::size_t k = 0; k < size; ++k) {
             offset[k] = p_.offset[rows[k]] + sign[k] * offset[k] / p_.lam;
             image[k] *= sign[k];
-            if (!center.empty()) center[k] = at_.center[rows[k]];
         }
         NewtonPoint at{w, image, alpha, v, h, center, at_.mu, at_.bias, at_.iterations};
         const NewtonProblem p{c, offset, sign, p_.lam, p_.bias, p_.threads, true, pull};
@@ -331,7 +334,7 @@ class Newton {
         for (std::size_t k = 0; k < center.size(); ++k) at_.center[rows[k]] = center[k];
         at_.mu = at.mu, at_.iterations = at.iterations;
         if (at_.mu > 0) {
-            std::copy(exact().begin(), exact().end(), shifted().begin());
+            copy<double>(exact(), shifted(), p_.threads);
             add_scaled(at_.center.data(), at_.mu, shifted().data(), n_, p_.threads);
         }
         spent_ += part.spent_;
@@ -378,7 +381,7 @@ class Newton {
     NewtonPoint& at_;
     const std::size_t n_, size_;
     Room& room_;
-    RoomVector<double> direction_;
+    BareVector<double> direction_;
     std::vector<double> gradient_;
     KeptGram<Rows> gram_;
     BareVector<std::uint32_t> rows_;        // with h_i > 0, or near a corner

@@ -44,7 +44,7 @@ class Sample {
 
     Sample(const Classifier<Rows, Loss>& p, std::size_t stride)
         : which_(one_of_each(p.y.size(), stride, p.room)),
-          copy_(p.X, which_),
+          copy_(p.X, which_, p.threads, p.room),
           rows_(copy_.rows()),
           y_(which_.size(), p.room),
           c_(which_.size(), p.room) {

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,15 @@
 #endif
 
 namespace minorant {
+
+// What is about to happen on another core is waited for without sleeping, so many looks or some 50 µs: to be
+// woken takes as long.
+inline constexpr int kLooks = 2000;
+inline void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    _mm_pause();
+#endif
+}
 
 // The blocks of one pass, as those who work on them see them: a share of neighbors for each, and what is left
 // of the shares of others for those who have done with their own. So a core meets the same rows in every
@@ -47,6 +57,7 @@ class Task {
             for (std::uint32_t block; shares_[(worker + k) % workers_].take_last(block);) run(block);
     }
     void wait() {
+        for (int k = 0; k < kLooks && left_.load() > 0; ++k) pause();
         for (std::size_t n; (n = left_.load()) > 0;) left_.wait(n);
         if (error_) std::rethrow_exception(error_);
     }
@@ -105,6 +116,8 @@ class Task {
 class Crew {
   public:
     Crew() : before_(std::exchange(current(), this)) {}
+    // With all the threads, already, that a pass of so many operations will ask for.
+    Crew(int threads, double work);
     Crew(const Crew&) = delete;
     Crew& operator=(const Crew&) = delete;
     ~Crew() {
@@ -122,6 +135,14 @@ class Crew {
     // Nobody waits for a helper without a block: on a busy machine the calling thread does all of the work,
     // and is not held up.
     void work(std::size_t size, const std::shared_ptr<Task>& task) {
+        grow(size);
+        if (helpers_ > 0) board_->post(task);
+        task->take_blocks(0);
+        task->wait();
+    }
+
+  private:
+    void grow(std::size_t size) {
         try {
             if (!board_) board_ = std::make_shared<Board>();
             for (; helpers_ + 1 < size; ++helpers_) {
@@ -135,12 +156,8 @@ class Crew {
             }
         } catch (...) {  // no more threads to be had: those that started, and this one, do all of the work
         }
-        if (helpers_ > 0) board_->post(task);
-        task->take_blocks(0);
-        task->wait();
     }
 
-  private:
     // Where the next task is found; none at all ends the crew.
     class Board {
       public:
@@ -158,7 +175,7 @@ class Crew {
         }
 
       private:
-        static constexpr int kLooks = 2000, kYields = 4000;  // some 50 µs, and some milliseconds
+        static constexpr int kYields = 4000;  // some milliseconds
 
         std::shared_ptr<Task> next(std::uint32_t& seen) {
             for (int k = 0; k < kLooks && number_.load() == seen; ++k) pause();
@@ -167,11 +184,6 @@ class Crew {
             seen = number_.load();
             const std::lock_guard guard(lock_);
             return task_;
-        }
-        static void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-            _mm_pause();
-#endif
         }
 
         std::mutex lock_;
@@ -185,7 +197,7 @@ class Crew {
 };
 
 // Operations that pay for one more thread, and for one that is there already.
-inline constexpr double kThreadGrain = 2e5, kHelperGrain = 5e4;
+inline constexpr double kThreadGrain = 2e5, kHelperGrain = 2e4;
 
 inline std::size_t team_size(std::size_t blocks, int threads, double work) {
     const double there = Crew::current() ? static_cast<double>(Crew::current()->size()) : 1.0;
@@ -193,6 +205,10 @@ inline std::size_t team_size(std::size_t blocks, int threads, double work) {
     const double most = static_cast<double>(std::max(threads, 1));
     return std::min(std::max<std::size_t>(blocks, 1),
                     static_cast<std::size_t>(std::clamp(deserved, 1.0, most)));
+}
+
+inline Crew::Crew(int threads, double work) : Crew() {
+    if (const std::size_t size = team_size(SIZE_MAX, threads, work); size > 1) grow(size);
 }
 
 // Calls f(block) once for each block; `work` estimates the operations of all of them together.
@@ -218,6 +234,22 @@ template <class F>
 void parallel_ranges(std::size_t n, int threads, double work, F&& f) {
     parallel_blocks(block_count(n), threads, work,
                     [&](std::size_t block) { f(block * kBlock, std::min(n, (block + 1) * kBlock)); });
+}
+
+// Where pages are fresh, threads share their faults too.
+template <class T>
+void fill(std::span<T> out, T value, int threads) {
+    parallel_ranges(out.size(), threads, static_cast<double>(out.size()),
+                    [=](std::size_t begin, std::size_t end) {
+                        std::fill(out.begin() + begin, out.begin() + end, value);
+                    });
+}
+template <class T>
+void copy(std::span<const T> from, std::span<T> to, int threads) {
+    parallel_ranges(to.size(), threads, 2.0 * static_cast<double>(to.size()),
+                    [=](std::size_t begin, std::size_t end) {
+                        std::copy(from.begin() + begin, from.begin() + end, to.begin() + begin);
+                    });
 }
 
 }  // namespace minorant

@@ -261,7 +261,7 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
     {
         BareVector<double> norm2(p.y.size(), p.room);
         squares(p.X, norm2, p.threads);
-        const double size = row_dot(p.c.data(), norm2.data(), norm2.size());
+        const double size = p.mean(norm2);
         if (!std::isfinite(size)) return best.fit;  // data whose squares overflow
         if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
             newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
