@@ -239,6 +239,7 @@ class BestPair {
     // The same from w = 0, whose image is 0, with no room for another one.
     void begin(std::span<const double> point, double b) {
         p_.image(point, image);
+        ++fit.products;
         if (!better(point, image, b)) fill<double>(image, 0.0, p_.threads);
     }
 

@@ -29,12 +29,16 @@ MINORANT_WIDE_CLONES inline double logistic_loss(const double* r, const double* 
     })[0];
 }
 
+// φ*(t) for 0 ≤ t ≤ 1
+MINORANT_INLINE double logistic_entropy(double t) {
+    return (t > 1e-300 ? t * log_positive(t) : 0.0) + (1 - t) * log_one_minus(t);
+}
+
 // Σ c φ*(t)
 MINORANT_WIDE_CLONES inline double logistic_conjugate(const double* alpha, const double* c, std::size_t n) {
     return lane_sums<1>(0, n, [=](std::size_t i) MINORANT_INLINE_LAMBDA {
         const double raw = c[i] > 0 ? alpha[i] / c[i] : 0.0, up = raw < 0 ? 0.0 : raw, t = up > 1 ? 1.0 : up;
-        const double entropy = (t > 1e-300 ? t * log_positive(t) : 0.0) + (1 - t) * log_one_minus(t);
-        return std::array{c[i] * entropy};
+        return std::array{c[i] * logistic_entropy(t)};
     })[0];
 }
 

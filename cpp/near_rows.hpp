@@ -23,6 +23,18 @@
 
 namespace minorant {
 
+// When Newton's method goes over to them.
+struct NearRows {
+    static constexpr std::size_t kMany = 1000;  // examples, for which it is worth to see whether
+    static constexpr double kFew = 6;           // times as many are not near a corner,
+    static constexpr double kFar = 4;       // so many times as far from it as the last step would move them,
+    static constexpr double kDigit = 10;    // with so much of the gap to go
+    static constexpr double kAhead = 0.5;   // of which, as far as those near one tell, that much is left,
+    static constexpr double kReach = 0.01;  // or of all
+    static constexpr double kWhole = 0.9;   // a shorter step shows that others had been near one,
+    static constexpr int kWait = 3;         // and is followed by some that see all
+};
+
 // Some rows, one after another.
 template <class Rows>
 class CopyOf;

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "csr.hpp"
@@ -22,41 +23,14 @@
 #include "kept_gram.hpp"
 #include "near_rows.hpp"
 #include "newton_passes.hpp"
+#include "newton_point.hpp"
 #include "newton_rows.hpp"
 #include "newton_system.hpp"
 #include "room.hpp"
 #include "sampled_system.hpp"
+#include "slopes_ahead.hpp"
 
 namespace minorant {
-
-struct NewtonProblem {
-    std::span<const double> c, offset, sign;
-    double lam;
-    bool bias;
-    int threads;
-    bool part = false;  // of a larger problem, whose other examples are held at their slopes:
-    double pull = 0;    // their Σ s_i α_i
-};
-
-struct NewtonRules {
-    double shrink;   // of mu, when the center moves
-    double settled;  // the center moves once the first part of the gap is at most this much of the second
-    double short_step, growth, unit;  // after so many steps shorter than this, mu grows, from 0 to this unit
-    int patience;
-    int most;  // steps of a call: more are not made where there is any hope
-};
-
-struct NewtonPoint {
-    std::span<double> w, image;           // w and A w, A = diag(sign) X
-    std::span<double> alpha, dual_image;  // α and Aᵀ α
-    std::span<double> h, center;          // h_i = c_i φ_mu''(r_i); the slopes at the center, or nothing
-    double mu, bias, iterations;          // the last: what conjugate gradients took lately
-};
-
-struct NewtonSteps {
-    double gap;
-    int steps, products;
-};
 
 template <class Rows, class Loss>
 class Newton {
@@ -81,20 +55,20 @@ class Newton {
     // least.
     NewtonSteps run(double tol, double primal, double budget) {
         const int last = steps_ + rules_.most;
+        tol_ = tol, primal_ = primal;
         begin();
         look(0);
         double gap = excess_gap();
         do {
             if (at_.mu > 0 && first_ <= rules_.settled * second_) recenter();
-            const double tau = step(gap, tol * primal, budget);
+            const double tau = step(gap, tol_ * primal_, budget);
             short_ = tau < rules_.short_step ? short_ + 1 : 0;
             if (!at_.center.empty() && short_ == rules_.patience) soften();
             look(tau);
             gap = excess_gap();
             // J may have fallen by much since the bound was found
-            if (!p_.part && gap <= tol * primal && gap > kSurely * tol * primal)
-                primal = std::min(primal, value());
-        } while (gap > tol * primal && spent_ < budget && steps_ < last);
+            if (!p_.part && gap <= tol_ * primal_ && gap > kSurely * tol_ * primal_) see_primal();
+        } while (gap > tol_ * primal_ && spent_ < budget && steps_ < last);
         into_the_plane();
         refresh();
         return {gap, steps_, products_};
@@ -102,14 +76,6 @@ class Newton {
 
   private:
     static constexpr double kSurely = 0.02;
-    static constexpr std::size_t kMany = 1000;  // examples, for which it is worth to see whether
-    static constexpr double kFew = 6;           // times as many are not near a corner,
-    static constexpr double kFar = 4;       // so many times as far from it as the last step would move them,
-    static constexpr double kDigit = 10;    // with so much of the gap to go
-    static constexpr double kAhead = 0.5;   // of which, as far as those near one tell, that much is left,
-    static constexpr double kReach = 0.01;  // or of all
-    static constexpr double kWhole = 0.9;   // a shorter step shows that others had been near one,
-    static constexpr int kWait = 3;         // and is followed by some that see all
 
     // A w anew: on the way its place is that of r, to which many small changes have left their rounding.
     void refresh() {
@@ -142,8 +108,38 @@ class Newton {
             const double most = reach(loss_, at_.mu);
             balanced_look(-std::clamp(tilt_, -most, most), 0.5 * near);
         }
-        project_back();
+        if (!(std::exchange(hopeful_, false) && proved_ahead(tau))) project_back();
         spent_ += 2.0 * static_cast<double>(X_.volume()) + 30.0 * static_cast<double>(n_);
+    }
+
+    // Whether the slopes ahead prove w; then they are α. See `slopes_ahead.hpp`.
+    bool proved_ahead(double tau) {
+        const SlopesAhead ahead{p_.sign, p_.c, r_, p_.threads};
+        const double least = (1 - tau) * (1 - tau) * rest_ + (by_iterations_ ? 0.01 * first_ : 0.0);
+        auto [excess, off] = ahead.bound(at_.alpha, at_.h);
+        double goal = kSurely * tol_ * primal_;
+        if (excess + least > goal) {
+            if (0.5 * excess + least > tol_ * primal_) return false;
+            see_primal();
+            goal = tol_ * primal_;
+            if (excess + least > goal && 0.5 * excess + least <= goal) excess = ahead.gap(exact());
+            if (!(excess + least <= goal)) return false;
+        }
+        if (!ahead.lean(p_.bias ? off : 0.0)) return false;
+        adjoint(X_, r_, at_.dual_image, p_.threads);
+        ++products_;
+        const double tilt = std::exchange(tilt_, 0.0);
+        second_ = excess;
+        const bool proved = excess_gap() <= goal;
+        if (proved) {
+            ++steps_;  // the one that it spares
+            multiply(p_.sign, r_, at_.alpha, p_.threads);
+            off_ = 0;
+        } else {
+            tilt_ = tilt, second_ = 0;
+            hope_ *= 10;  // the next ones had better be nearer
+        }
+        return proved;
     }
 
     // With how far the bias is from the best one, to first order.
@@ -176,16 +172,21 @@ class Newton {
         ++products_;
     }
 
+    // That α in the place of the direction, with Σ s_i α_i and how many are beyond their bounds.
+    std::array<double, 2> leaned() {
+        return lean(loss_, tilt_, p_.sign, p_.c, at_.alpha, at_.h, direction_, p_.threads);
+    }
+
     // α as it is once the bias has taken its step, if no slope leaves its bounds; else that of the best bias.
     void into_the_plane() {
         if (!p_.bias || tilt_ == 0) return;
-        auto [off, outside] = lean();
+        auto [off, outside] = leaned();
         if (outside == 0) {
             at_.bias -= tilt_;
         } else {
             balanced_look(-tilt_, 0);
             project_back();
-            off = lean()[0];
+            off = leaned()[0];
         }
         const double rounding = total_ > 0 ? (off + p_.pull) / total_ : 0.0;
         parallel_ranges(n_, p_.threads, 4.0 * static_cast<double>(n_), [&](std::size_t i, std::size_t end) {
@@ -194,25 +195,9 @@ class Newton {
         tilt_ = off_ = 0;
     }
 
-    // That α in the place of the direction, with Σ s_i α_i and how many are beyond their bounds.
-    std::array<double, 2> lean() {
-        return block_sums<2>(n_, p_.threads, 8, [&](std::size_t begin, std::size_t end) {
-            return lane_sums<2>(begin, end, [&](std::size_t i) {
-                const double a = at_.alpha[i] - tilt_ * at_.h[i] * p_.sign[i], c = p_.c[i];
-                const bool outside = a < loss_.low * c || a > loss_.high * c;
-                direction_[i] = a;
-                return std::array<double, 2>{p_.sign[i] * a, outside ? 1.0 : 0.0};
-            });
-        });
-    }
-
-    double value() {
+    void see_primal() {
         const double square = row_dot(at_.w.data(), at_.w.data(), at_.w.size());
-        const auto [risk] = block_sums<1>(n_, p_.threads, 8, [&](std::size_t begin, std::size_t end) {
-            const std::size_t size = end - begin;
-            return std::array{mean_loss(loss_, exact().subspan(begin, size), p_.c.subspan(begin, size))};
-        });
-        return 0.5 * p_.lam * square + risk;
+        primal_ = std::min(primal_, 0.5 * p_.lam * square + mean_loss(loss_, exact(), p_.c, p_.threads));
     }
 
     double excess_gap() {
@@ -246,17 +231,18 @@ class Newton {
         std::vector<double> d(size_);
         if (const auto rows = near(gap, goal); !rows.empty()) {
             const double mu = at_.mu;
-            solve_near(rows, std::max(kAhead * goal, kReach * gap), budget - spent_, d);
+            solve_near(rows, std::max(NearRows::kAhead * goal, NearRows::kReach * gap), budget - spent_, d);
             const double tau = go(d, p_.bias ? d.back() : 0.0, NAN);
-            if (tau > kWhole) return tau;
+            if (tau > NearRows::kWhole) return tau;
             at_.mu = mu;  // others had been near a corner
-            wait_ = kWait;
+            wait_ = NearRows::kWait;
             return tau;
         }
         double start = 0;
         for (std::size_t j = 0; j < at_.w.size(); ++j) d[j] = -gradient_[j];
         solve(d);
         for (std::size_t j = 0; j < at_.w.size(); ++j) start += gradient_[j] * d[j];
+        hopeful_ = std::is_same_v<Loss, Logistic> && at_.mu == 0 && hope_ * start * start <= goal * primal_;
         return go(d, p_.bias ? d.back() - tilt_ : 0.0, start);
     }
 
@@ -269,6 +255,11 @@ class Newton {
             turn(p_.sign.data(), at_.h.data(), lift, direction_.data(), n_, p_.threads);
         const double slope = row_dot(at_.w.data(), move.data(), move.size()),
                      bend = row_dot(move.data(), move.data(), move.size());
+        rest_ = 0.5 * p_.lam * bend;
+        if (hopeful_) {
+            r_.resize(n_);
+            SlopesAhead{p_.sign, p_.c, r_, p_.threads}.find(at_.alpha, at_.h, direction_);
+        }
         Line line(loss_, at_.mu, shifted(), direction_, p_.c, p_.lam * slope + p_.pull * lift, p_.lam * bend,
                   p_.threads, {at_.alpha, at_.h});
         const double tau = along(line, std::isnan(start) ? line(0)[0] : start + tilt_ * leaning, 0.05);
@@ -284,10 +275,13 @@ class Newton {
     // The examples that the next steps may concern, where there are few of them and many steps to be made.
     std::span<const std::uint32_t> near(double gap, double goal) {
         if constexpr (std::is_same_v<Loss, Piecewise>) {
-            if (p_.part || n_ < kMany || !(moved_ > 0 && gap > kDigit * goal) || wait_-- > 0) return {};
-            if (static_cast<double>(band_) * kFew > 0.5 * static_cast<double>(n_)) return {};
-            const auto rows = near_corners(loss_, at_.mu, kFar * moved_, shifted(), at_.h, rows_, p_.threads);
-            if (rows.size() * kFew <= n_) return rows;
+            if (p_.part || n_ < NearRows::kMany || !(moved_ > 0 && gap > NearRows::kDigit * goal) ||
+                wait_-- > 0)
+                return {};
+            if (static_cast<double>(band_) * NearRows::kFew > 0.5 * static_cast<double>(n_)) return {};
+            const auto rows =
+                near_corners(loss_, at_.mu, NearRows::kFar * moved_, shifted(), at_.h, rows_, p_.threads);
+            if (rows.size() * NearRows::kFew <= n_) return rows;
         }
         return {};
     }
@@ -346,6 +340,7 @@ class Newton {
     // Overwrites -∇ with the step.
     void solve(std::vector<double>& d) {
         const auto rows = support(at_.h, rows_, p_.threads);
+        by_iterations_ = false;
         const double band = static_cast<double>(rows.size());
         band_ = rows.size();
         const double n = static_cast<double>(std::max<std::size_t>(n_, 1)),
@@ -368,6 +363,7 @@ class Newton {
             }
             return solve_by_examples(X_, at_.h, rows, p_.bias, p_.lam, d, products_of_rows_);
         }
+        by_iterations_ = true;
         const int taken = solve_by_iterations(X_, at_.h, rows, p_.bias, p_.lam, d, sampled, p_.threads);
         products_ += 2 * taken;
         spent_ += sampled ? sample : taken * iteration;
@@ -384,13 +380,17 @@ class Newton {
     BareVector<double> direction_;
     std::vector<double> gradient_;
     KeptGram<Rows> gram_;
-    BareVector<std::uint32_t> rows_;        // with h_i > 0, or near a corner
-    BareVector<double> r_;                  // where there is a center: taken last, given back first
-    std::size_t band_ = 0;                  // how many there were last
+    BareVector<std::uint32_t> rows_;  // with h_i > 0, or near a corner
+    BareVector<double> r_;            // where there is a center, else slopes: taken last, given back first
+    std::size_t band_ = 0;            // how many there were last
     std::vector<double> products_of_rows_;  // where there are few rows
     double first_ = 0, second_ = 0, spent_ = 0;
     double off_ = 0, total_ = 0, tilt_ = 0;  // Σ s_i α_i, Σ h_i, and how far the bias is too high for them
     bool known_ = false;                     // α and h, by the search along the line
+    double tol_ = 0, primal_ = 0;            // the goal
+    bool hopeful_ = false;                   // the slopes ahead may prove the next point
+    double hope_ = 0.1, rest_ = 0;           // times the square of the decrease: their gap; λ/2 ‖d‖²
+    bool by_iterations_ = false;             // the last system was solved so, to a tenth
     double moved_ = 0;                       // by the last step, r in the mean square
     int steps_ = 0, products_ = 0, short_ = 0, wait_ = 0;
 };

@@ -2,8 +2,8 @@
 //
 // Where examples abound it begins with the solution of the same problem for one in so many of them, which
 // need not be closer than the two problems are to each other; from there it takes fewer of the steps that go
-// over all examples. Periods of the data must not fall into step with the sample: it has a random one of each
-// few.
+// over all examples. Where its w turns out to be far off, as with a rare class, a larger sample is next.
+// Periods of the data must not fall into step with a sample: it has a random one of each few.
 #pragma once
 
 #include <algorithm>
@@ -78,42 +78,56 @@ class Sample {
     bool both_classes_ = false;
 };
 
+// The last mu, and how many steps there were.
+struct NewtonEnd {
+    double mu;
+    int steps;
+};
+
 template <class Rows, class Loss>
-double newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonCall& call,
-                         double tol);
+NewtonEnd newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best,
+                            const NewtonCall& call, double tol, double mu = 0);
 
 // Returns the mu to go on with; 0: that at rest. Where the sample takes few steps, so will all examples, and
-// it is not worth the product of its w.
+// it is not worth the product of its w, unless that is nearly the one for all. Where it is much worse for all
+// than for the sample, a larger one follows, from there: it spares all examples steps that are worth several
+// of its own.
 template <class Rows, class Loss>
-double begin_with_a_sample(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best,
-                           const NewtonCall& call) {
-    constexpr double kTol = 0.003, kSharper = 0.5;
-    const int few = has_corners(p.loss) ? 1 : 3;
-    const auto stride = Sample<Rows, Loss>::stride(p.loss, p.y.size(), best.w.size() + 1);
+double begin_with_samples(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best,
+                          const NewtonCall& call) {
+    constexpr double kTol = 0.003, kSharper = 0.5, kWorse = 1.45;
+    constexpr std::size_t kSmall = 48, kLarger = 8, kMany = 100;
+    const std::size_t unknowns = best.w.size() + 1;
+    auto stride = Sample<Rows, Loss>::stride(p.loss, p.y.size(), unknowns);
     if (!stride) return 0;
-    const Sample<Rows, Loss> sample(p, *stride);
-    if (!sample.has_both_classes()) return 0;
-    const Classifier<Rows, Loss> small = sample.problem(p);
-    const std::size_t n = small.y.size();
-    std::vector<double> w(best.w.size());
-    RoomVector<double> alpha(n, p.room);
-    BestPair inner(small, kTol, w, alpha);
-    const double mu = newton_to_the_end(small, inner, call, kTol);
-    best.fit.products += static_cast<int>(static_cast<std::size_t>(inner.fit.products) * n / p.y.size());
-    if (inner.fit.products <= 2 * few + 3) return 0;
-    best.begin(w, inner.fit.bias);
-    ++best.fit.products;
-    return kSharper * mu;
+    double mu = 0;
+    for (bool larger = false;; larger = true, stride = kLarger) {
+        const Sample<Rows, Loss> sample(p, *stride);
+        if (!sample.has_both_classes()) return kSharper * mu;
+        const Classifier<Rows, Loss> small = sample.problem(p);
+        const std::size_t n = small.y.size();
+        std::vector<double> w(best.w.size());
+        RoomVector<double> alpha(n, p.room);
+        BestPair inner(small, kTol, w, alpha);
+        if (larger) inner.begin(best.w, best.fit.bias);
+        const NewtonEnd end = newton_to_the_end(small, inner, call, kTol, kSharper * mu);
+        best.fit.products += static_cast<int>(static_cast<std::size_t>(inner.fit.products) * n / p.y.size());
+        const int few = has_corners(p.loss) || n >= kMany * unknowns ? 1 : 3;
+        if (end.steps <= few && !larger) return 0;
+        mu = has_corners(p.loss) ? end.mu : 0.0;
+        best.begin(w, inner.fit.bias);
+        if (larger || *stride < kSmall || best.fit.primal <= kWorse * inner.fit.primal) return kSharper * mu;
+    }
 }
 
-// Returns the last mu.
+// From a mu that is known to do, or 0.
 template <class Rows, class Loss>
-double newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best, const NewtonCall& call,
-                         double tol) {
+NewtonEnd newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& best,
+                            const NewtonCall& call, double tol, double mu) {
     constexpr bool logistic = std::is_same_v<Loss, Logistic>;
     const std::size_t n = p.y.size();
     const bool at_rest = best.fit.dual == 0;
-    double mu = best.fit.products == 0 ? begin_with_a_sample(p, best, call) : 0.0;
+    if (best.fit.products == 0) mu = begin_with_samples(p, best, call);
     if (mu == 0 && has_corners(p.loss))
         mu = (at_rest ? call.wide : 1.0) * std::min(1.0, std::sqrt(best.relative_gap()));
     BareVector<double> alpha(n, p.room), h(n, p.room), center(logistic ? 0 : n, p.room);
@@ -124,9 +138,10 @@ double newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& 
     const NewtonProblem problem{p.c, p.offset, p.sign, p.lam, p.bias, p.threads};
     Newton newton(p.X, p.loss, problem, call.rules, at, p.room);
     const int before = best.fit.products;
-    for (int looks = 1;; ++looks) {
+    for (int looks = 1, steps = 0;; ++looks) {
         const double before_it = best.fit.primal;
         const NewtonSteps done = newton.run(0.995 * tol, before_it, call.budget);
+        steps += done.steps;
         best.offer(w, image, at.bias);
         if (p.feasible(alpha, h)) {
             p.dual_image(alpha, h, v);
@@ -134,7 +149,7 @@ double newton_to_the_end(const Classifier<Rows, Loss>& p, BestPair<Rows, Loss>& 
         }
         best.fit.products = before + done.products + looks;
         if (best.certified() || !(done.gap <= tol * before_it) || done.gap <= 0.995 * tol * best.fit.primal)
-            return at.mu;
+            return {at.mu, steps};
     }
 }
 

@@ -112,6 +112,30 @@ inline std::array<double, 2> turn(const double* sign, const double* h, double li
     });
 }
 
+// α once the bias has moved by -tilt, to first order; with Σ s_i α_i and how many are beyond their bounds
+template <class Loss>
+std::array<double, 2> lean(const Loss& loss, double tilt, std::span<const double> sign,
+                           std::span<const double> c, std::span<const double> alpha,
+                           std::span<const double> h, std::span<double> out, int threads) {
+    return block_sums<2>(h.size(), threads, 8, [&](std::size_t begin, std::size_t end) {
+        return lane_sums<2>(begin, end, [&](std::size_t i) {
+            const double a = alpha[i] - tilt * h[i] * sign[i];
+            const bool outside = a < loss.low * c[i] || a > loss.high * c[i];
+            out[i] = a;
+            return std::array<double, 2>{sign[i] * a, outside ? 1.0 : 0.0};
+        });
+    });
+}
+
+// Σ c_i φ(r_i)
+template <class Loss>
+double mean_loss(const Loss& loss, std::span<const double> r, std::span<const double> c, int threads) {
+    return block_sums<1>(r.size(), threads, 8, [&](std::size_t begin, std::size_t end) {
+        const std::size_t size = end - begin;
+        return std::array{mean_loss(loss, r.subspan(begin, size), c.subspan(begin, size))};
+    })[0];
+}
+
 // out = x y, entry by entry; it may be the one or the other.
 inline void multiply(std::span<const double> x, std::span<const double> y, std::span<double> out,
                      int threads) {

@@ -26,14 +26,14 @@ LOSSES = {
 }
 
 
-def draw(name, shape, *, sparse, bias, seed=0):
+def draw(name, shape, *, sparse, bias, seed=0, lam=0.1):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal(shape) * (rng.random(shape) < 0.6)
     y = X @ rng.standard_normal(shape[1]) + rng.standard_normal(shape[0])
     if name not in ("tube", "quantile", "huber"):
         y = np.where(y > 0, 1.0, -1.0)
     weight = rng.exponential(size=shape[0]) * (rng.random(shape[0]) < 0.9)
-    return Problem(LOSSES[name](y, sample_weight=weight, bias=bias), csr_array(X) if sparse else X, L2(0.1))
+    return Problem(LOSSES[name](y, sample_weight=weight, bias=bias), csr_array(X) if sparse else X, L2(lam))
 
 
 def points(steps, count):
@@ -52,7 +52,7 @@ def test_the_same_steps(monkeypatch, name, shape, sparse, bias, iterations):
     problem = draw(name, shape, sparse=sparse, bias=bias)
     best, e = _start(problem, None), Examples.of(problem)
     slow = points(module.step_by_step(e, best), STEPS)
-    fast = points(module.newton(e, best, 1e-3), STEPS)
+    fast = points(module.newton(e, best, 0.0), STEPS)  # within a tol the slopes ahead may be returned
     for (w, alpha, mu), (w_fast, alpha_fast, mu_fast) in zip(slow, fast, strict=True):
         assert mu_fast == pytest.approx(mu, rel=1e-12)
         np.testing.assert_allclose(w_fast, w, rtol=1e-6, atol=1e-8)  # conjugate gradients magnify rounding
@@ -70,6 +70,26 @@ def test_many_steps_at_a_time_end_within_the_target():
             break
     assert best.relative_gap <= 1e-8
     assert problem.A.products > 10 * rounds  # the products of all steps are counted
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_slopes_ahead_prove_a_step_earlier(monkeypatch, sparse, bias):
+    """The slopes that a step leads to, and not those of the point where it ends: see `cpp/slopes_ahead.hpp`."""
+    monkeypatch.setattr(module, "_BUDGET", 1e12)
+    spared = 0
+    for tol in 10.0 ** np.arange(-8, -1):
+        problem = draw("logistic", (900, 12), sparse=sparse, bias=bias, lam=1e-4)
+        e, plain = Examples.of(problem), _start(problem, None)
+        steps, looks = 0, module.step_by_step(e, plain)
+        while plain.relative_gap > tol:
+            plain.offer(next(looks)[0])
+            steps += 1
+        best, before = _start(problem, None), problem.A.products
+        best.offer(next(module.newton(e, best, tol))[0])
+        assert best.relative_gap <= tol
+        spared += problem.A.products - before < 2 * steps + 2  # one to begin with, two for each step, A w at the end
+    assert spared > 2
 
 
 # with corners and a bias, `step_by_step` brings the bias to its best at each look, which the core has but one of

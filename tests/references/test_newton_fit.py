@@ -63,6 +63,15 @@ def test_steps_over_all_examples_are_saved(rare):
     assert fit.certificate.n_products < 0.8 * from_rest.certificate.n_products
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_larger_sample_follows_one_that_misleads(seed):
+    """Of a rare class the first sample has some fifteen: its w is much worse for all examples than for those."""
+    X, y = draw(20_000, seed=seed)
+    fit, problem = fitted(X, y, "squared_hinge", C=100.0)
+    from_rest = solve(problem, tol=1e-6, solver="newton")
+    assert fit.certificate.n_products < from_rest.certificate.n_products  # more, with the first sample alone
+
+
 def test_a_period_of_the_data_does_not_mislead():
     """One row in sixteen is of another kind; a sample at even distances would have nothing but those, or none."""
     X, y = draw(20_000, rare=0.3)

@@ -14,7 +14,8 @@ system is solved by Cholesky, or by conjugate gradients where these are predicte
 than columns, the core has a system of some of them as preconditioner (`cpp/sampled_system.hpp`).
 
 `step_by_step` is the method as it reads; the compiled core has the same loop (`cpp/newton.hpp`), which looks at the
-certificate when its own gap is small enough. Where few of many examples are near a corner, it finds its direction by
+certificate when its own gap is small enough; that of the logistic loss it also sees from the slopes that a step leads
+to (`cpp/slopes_ahead.hpp`). Where few of many examples are near a corner, it finds its direction by
 as many steps as those few alone are good for, all others held at their slopes (`cpp/near_rows.hpp`).
 """
 
