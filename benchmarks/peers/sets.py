@@ -107,7 +107,7 @@ SETS = {
         Set("sonar", "sonar.dat", "keel", H, "both"),
         Set("ionosphere", "ionosphere.dat", "keel", H),
         Set("vehicle", "vehicle.dat", "keel", H),
-        Set("splice", "splice.dat", "keel words", H, "both"),
+        Set("splice", "splice.dat", "keel words", T, "both"),
         Set("chess", "chess.dat", "keel words", H),
     )
 }

@@ -248,5 +248,43 @@ def test_many_dense_examples_go_to_newtons_method_at_once(n, first):
     assert (core.sweep_rules(_outline(as_linear_map(np.ones((n, 22)))))[-1] == 0) == first
 
 
-def _outline(A):
-    return core._Outline(*A.shape, A.shape[1] + 1, A, Hinge(np.array([-1.0, 1.0]), bias=True).scalar)
+def categories(n, fields, levels):
+    """A column for each level of each field, of which a row has one."""
+    rng = np.random.default_rng(n)
+    columns = rng.integers(levels, size=(n, fields)) + levels * np.arange(fields)
+    indptr = fields * np.arange(n + 1)
+    return csr_array((np.ones(columns.size), columns.ravel(), indptr), shape=(n, fields * levels))
+
+
+@pytest.mark.parametrize(
+    ("loss", "n", "fields", "levels", "linked"),
+    [
+        (Logistic, 3000, 30, 10, True),
+        (SquaredHinge, 3000, 30, 10, True),
+        (Hinge, 3000, 30, 10, False),  # corners: as often as not slower so
+        (Logistic, 1199, 30, 10, False),  # few rows for so many columns
+        (Logistic, 6000, 10, 101, False),  # more columns
+        (SquaredHinge, 3000, 50, 6, False),  # long rows
+        (Logistic, 3000, 50, 6, True),
+    ],
+)
+def test_rows_of_categories_go_to_newtons_method_where_c_is_not_small(loss, n, fields, levels, linked):
+    curved = core.sweep_rules(_outline(as_linear_map(categories(n, fields, levels)), loss))[-1]
+    assert curved == (10.0 if linked else np.inf)
+
+
+def test_rows_of_categories_take_fewer_products_so(monkeypatch):
+    X = categories(3000, 30, 10)
+    rng, A, rules = np.random.default_rng(0), as_linear_map(X), core.sweep_rules
+    score = X @ rng.normal(size=X.shape[1]) + 2 * rng.logistic(size=X.shape[0])
+    y = np.where(score > np.median(score), 1.0, -1.0)
+    like, lam = Logistic(np.array([-1.0, 1.0]), bias=True).scalar, 1.0 / y.size
+    first = core.whole_fit(A, y, None, like, lam, 1e-6)
+    monkeypatch.setattr(core, "sweep_rules", lambda e: (*rules(e)[:-1], np.inf))
+    swept = core.whole_fit(A, y, None, like, lam, 1e-6)
+    assert first.certificate.status is swept.certificate.status is Status.CERTIFIED
+    assert first.certificate.n_products < 0.3 * swept.certificate.n_products
+
+
+def _outline(A, loss=Hinge):
+    return core._Outline(*A.shape, A.shape[1] + 1, A, loss(np.array([-1.0, 1.0]), bias=True).scalar)

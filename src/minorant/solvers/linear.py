@@ -5,7 +5,9 @@ to the last digits. Few rows with many columns go by their products with each ot
 of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed; Newton's method
 comes first where it costs less than a few of them. In dense data all examples depend on each other, and the sweeps that
 are needed grow with the curvature (with C): there Newton's method comes first wherever it costs less than so many. It
-does so sooner where examples abound, since it begins with a sample of them then (`cpp/newton_fit.hpp`).
+does so sooner where examples abound, since it begins with a sample of them then (`cpp/newton_fit.hpp`). Many sparse
+rows that share some hundreds of columns, as those of categories do, are linked like dense ones: where the curvature is
+not small, Newton's method comes first.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners; one in all for squares, where a system is solved directly). Costs are those of a
@@ -47,6 +49,11 @@ _BENT = 0.3  # the curvature below which those of the logistic loss are
 _DENSE, _CORNERS = 24.0, 8.0  # the same where data are dense, and there for losses with corners and few examples
 _MANY, _EACH = 4800, 160  # examples, and for each unknown: more are many, and Newton's method begins with a sample
 _SHORT, _PRODUCTS = 4e6, 1e8  # nanoseconds of a sweep, operations for the products of few rows, for a fit in one call
+_LINKED, _ROW = (
+    10.0,
+    40.0,
+)  # the curvature from which Newton's method comes first for linked rows, values of a short one
+_FEWEST, _MOST = 200, 1000  # columns of theirs
 _HARD = 20.0  # sweeps for each unit of curvature, where data are dense; half as many for losses with corners
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
@@ -102,8 +109,14 @@ def _curved(e: Outline) -> float:
         soon, hard = _DENSE if f.smooth or many else _CORNERS, _HARD if f.smooth else 0.5 * _HARD
         return 0.0 if sweeps <= soon else sweeps / hard
     if not f.smooth or sweeps > _SOON:
-        return inf
+        return _LINKED if _linked(e) else inf
     return _BENT if f.logistic and sweeps > _EASY else 0.0
+
+
+def _linked(e: Outline) -> bool:
+    """Many rows, some hundreds of columns: sweeps are slow but for small C; long rows, of the logistic loss alone."""
+    short = e.matrix.volume <= _ROW * e.n
+    return e.scalar.smooth and (e.scalar.logistic or short) and _FEWEST <= e.p <= _MOST and e.n >= 4 * e.p
 
 
 def dual_coordinates(
