@@ -236,11 +236,15 @@ class BestPair {
             copy<double>(its_image, image, p_.threads);
     }
 
-    // The same from w = 0, whose image is 0, with no room for another one.
+    // The same with no room for another image: that of w is lost.
     void begin(std::span<const double> point, double b) {
         p_.image(point, image);
         ++fit.products;
-        if (!better(point, image, b)) fill<double>(image, 0.0, p_.threads);
+        if (better(point, image, b)) return;
+        if (std::all_of(w.begin(), w.end(), [](double value) { return value == 0; }))
+            return fill<double>(image, 0.0, p_.threads);
+        p_.image(w, image);
+        ++fit.products;
     }
 
     // v = Aᵀ α

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from minorant import Problem, certify, kernels, solve
 from minorant import whole_fit as core
+from minorant.certificate import Status
 from minorant.losses import Hinge, Logistic, SquaredHinge
 from minorant.losses.base import normalized_weights
 from minorant.operators import as_linear_map
@@ -70,6 +71,16 @@ def test_a_larger_sample_follows_one_that_misleads(seed):
     fit, problem = fitted(X, y, "squared_hinge", C=100.0)
     from_rest = solve(problem, tol=1e-6, solver="newton")
     assert fit.certificate.n_products < from_rest.certificate.n_products  # more, with the first sample alone
+
+
+@pytest.mark.parametrize("seed", [2, 5, 7])
+def test_a_larger_sample_that_is_worse_is_left_alone(seed):
+    """A few heavy examples decide, of which one sample has some and another has none."""
+    X, y = draw(20_000, p=12, seed=seed)
+    weight = np.exp(4.0 * np.random.default_rng(seed).normal(size=y.size))
+    fit, problem = fitted(X, y, "squared_hinge", C=100.0, weight=weight)
+    assert fit.certificate.status is Status.CERTIFIED
+    assert certify(problem, fit.w, fit.certificate.alpha, tol=1e-6).relative_gap <= 1e-6
 
 
 def test_a_period_of_the_data_does_not_mislead():

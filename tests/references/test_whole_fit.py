@@ -261,7 +261,7 @@ def categories(n, fields, levels):
     [
         (Logistic, 3000, 30, 10, True),
         (SquaredHinge, 3000, 30, 10, True),
-        (Hinge, 3000, 30, 10, False),  # corners: as often as not slower so
+        (Hinge, 3000, 30, 10, False),  # corners: w8a takes up to two and a half times as long so
         (Logistic, 1199, 30, 10, False),  # few rows for so many columns
         (Logistic, 6000, 10, 101, False),  # more columns
         (SquaredHinge, 3000, 50, 6, False),  # long rows

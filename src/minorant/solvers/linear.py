@@ -49,10 +49,8 @@ _BENT = 0.3  # the curvature below which those of the logistic loss are
 _DENSE, _CORNERS = 24.0, 8.0  # the same where data are dense, and there for losses with corners and few examples
 _MANY, _EACH = 4800, 160  # examples, and for each unknown: more are many, and Newton's method begins with a sample
 _SHORT, _PRODUCTS = 4e6, 1e8  # nanoseconds of a sweep, operations for the products of few rows, for a fit in one call
-_LINKED, _ROW = (
-    10.0,
-    40.0,
-)  # the curvature from which Newton's method comes first for linked rows, values of a short one
+_LINKED = 10.0  # the curvature from which Newton's method comes first for linked rows
+_ROW = 40.0  # values of short ones
 _FEWEST, _MOST = 200, 1000  # columns of theirs
 _HARD = 20.0  # sweeps for each unit of curvature, where data are dense; half as many for losses with corners
 _SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
