@@ -18,6 +18,7 @@
 #include "dual_coordinate.hpp"
 #include "gram.hpp"
 #include "lanes.hpp"
+#include "lines.hpp"
 #include "parallel.hpp"
 
 namespace minorant {
@@ -51,18 +52,6 @@ inline std::span<const std::uint32_t> support(std::span<const double> h, std::sp
     return chosen(rows, threads, [=](std::size_t i) { return h[i] > 0; });
 }
 
-// A symmetric matrix by its lower triangle, in a square or packed, row after row: where a row begins. Sparse
-// rows add to the packed one, half of the memory; tiles of dense ones take the square.
-struct Square {
-    std::size_t size;
-    std::size_t volume() const { return size * size; }
-    std::size_t operator()(std::size_t row) const { return row * size; }
-};
-struct Triangle {
-    std::size_t size;
-    std::size_t volume() const { return (*this)(size); }
-    std::size_t operator()(std::size_t row) const { return row * (row + 1) / 2; }
-};
 template <class V, class I, class P>
 Triangle layout(const CsrRows<V, I, P>&, std::size_t size) {
     return {size};
@@ -82,21 +71,6 @@ inline void spread(Triangle packed, std::span<double> M) {
     }
 }
 
-// K rows of the triangle, from the k-th value of the example on: the values before it are read once for all.
-template <std::size_t K, class V, class I>
-MINORANT_INLINE void add_lines(const V* x, const I* column, std::size_t k, double h, double* out,
-                               Triangle at) {
-    double scaled[K], *line[K];
-    for (std::size_t j = 0; j < K; ++j) {
-        scaled[j] = h * x[k + j];
-        line[j] = out + at(static_cast<std::size_t>(column[k + j]));
-    }
-    for (std::size_t l = 0; l <= k; ++l)
-        for (std::size_t j = 0; j < K; ++j) line[j][column[l]] += scaled[j] * x[l];
-    for (std::size_t j = 1; j < K; ++j)
-        for (std::size_t l = k + 1; l <= k + j; ++l) line[j][column[l]] += scaled[j] * x[l];
-}
-
 template <class V, class I, class P>
 void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool bordered, double* out,
                Triangle at) {
@@ -104,9 +78,7 @@ void add_outer(const CsrRows<V, I, P>& rows, std::size_t i, double h, bool borde
     const V* const x = rows.X.data.data() + begin;
     const I* const column = rows.X.indices.data() + begin;
     if (std::is_sorted(column, column + size)) {
-        std::size_t k = 0;
-        for (; k + 4 <= size; k += 4) add_lines<4>(x, column, k, h, out, at);
-        for (; k < size; ++k) add_lines<1>(x, column, k, h, out, at);
+        add_triangle(x, column, size, h, out, at);
     } else {
         for (std::size_t k = 0; k < size; ++k)
             for (std::size_t l = 0; l <= k; ++l) {

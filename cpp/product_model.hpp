@@ -173,7 +173,8 @@ class ProductModel {
 
     double rise(std::size_t j) const { return v_[j] + l2_ * w_[j] + (w_[j] > 0 ? l1_ : -l1_); }
 
-    // That of w and the slopes at w + d, which become those of `ahead`.
+    // That of w and the slopes at w + d, which become those of `ahead`. Where columns depend on each other, d
+    // may be so long that rounding is all there is to see of ⟨d, G d⟩.
     double gap_ahead(std::span<const std::size_t> set, std::span<const double> d,
                      std::span<const double> image, const Level& at) {
         std::vector<double> slopes = v_;
@@ -184,7 +185,7 @@ class ProductModel {
             ahead_[set[s]] += d[s];
             bend += d[s] * image[set[s]];
         }
-        return slopes_gap(w_, slopes, l1_, l2_, at) + 0.5 * bend;
+        return bend < 0 ? INFINITY : slopes_gap(w_, slopes, l1_, l2_, at) + 0.5 * bend;
     }
 
     // To the minimum along d, past weights that reach 0 where that is lower.

@@ -15,6 +15,7 @@
 #include "csr.hpp"
 #include "dense.hpp"
 #include "lanes.hpp"
+#include "lines.hpp"
 #include "tiles.hpp"
 
 namespace minorant {
@@ -250,11 +251,7 @@ class CsrRowProducts {
                 x[count] = X_.data[q];
                 count += j >= 0;
             }
-            for (std::size_t q = 0; q < count; ++q) {
-                const double scaled = h[k] * x[q];
-                double* row = out.data() + static_cast<std::size_t>(at[q]) * size;
-                for (std::size_t r = 0; r <= q; ++r) row[at[r]] += scaled * x[r];
-            }
+            add_triangle(x.data(), at.data(), count, h[k], out.data(), Square{size});
         }
         symmetrize(out, size);
     }

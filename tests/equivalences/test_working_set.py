@@ -264,4 +264,38 @@ def test_a_crowd_is_most_columns_or_half_of_large_data():
     assert not crowded(6000, 601, 601)
     assert not crowded(6000, 400, 400, quadratic=False)
     assert crowded(6000, 300, 300, quadratic=False)
-    assert not few_columns.crowded(Csr(sp.csr_matrix((2000, 400))), 400, quadratic=True)
+
+
+def test_a_crowd_of_sparse_columns_is_two_fifths_of_those_of_least_squares():
+    def crowded(n, p, above, *, quadratic=True):
+        return few_columns.crowded(Csr(sp.csr_matrix((n, p))), above, quadratic=quadratic)
+
+    assert crowded(2000, 400, 160)
+    assert not crowded(2000, 400, 159)
+    assert not crowded(2000, 400, 400, quadratic=False)
+    assert not crowded(1999, 400, 400)
+    assert crowded(2500, 500, 500)
+    assert not crowded(9999, 501, 501)
+
+
+def categories(n, fields, levels, seed):
+    """A column for each level: those of a field add up to 1, so columns depend on each other."""
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(0, levels, size=(n, fields)) + levels * np.arange(fields)
+    pointer = np.arange(0, n * fields + 1, fields)
+    X = sp.csr_array((np.ones(n * fields), columns.ravel(), pointer), shape=(n, fields * levels))
+    y = X @ (rng.standard_normal(X.shape[1]) * (rng.random(X.shape[1]) < 0.3))
+    return X, y + rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0])
+@pytest.mark.parametrize(("levels", "rounds"), [(8, 3), (11, 7)])
+def test_columns_that_depend_on_each_other_take_no_more_rounds(levels, rounds, ratio):
+    # A Newton step there may be as long as rounding makes it; the slopes that it leads to prove what its end does not.
+    for seed, bias in itertools.product(range(3), [False, True]):
+        X, y = categories(2000, 45, levels, seed)
+        loss = Squared(y, bias=bias)
+        lam = 0.01 * lam_max(Squared(y - y.mean() if bias else y), X)
+        r = solve(Problem(loss, X, omega(lam, ratio)), tol=1e-6)
+        assert r.certificate.status is Status.CERTIFIED
+        assert r.n_iter <= rounds, (seed, bias, r.n_iter)

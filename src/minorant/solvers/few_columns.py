@@ -1,8 +1,8 @@
 """Proximal Newton for few columns and many examples:  Ω(w) = l1 ‖w‖₁ + (l2/2) ‖w‖²,  l1 > 0.
 
 Where the products XᵀHX of the columns cost little more than a pass over the rows, no column need ever be looked at by
-itself. Some hundreds of dense columns cost as much as tens of passes, which is less than what coordinate descent takes
-if most of them have a weight: the share with a slope above l1 tells. The kernel does all the steps; what it returns is
+itself. Some hundreds of columns cost as much as tens of passes, which is less than what coordinate descent takes if
+most of them have a weight: the share with a slope above l1 tells. The kernel does all the steps; what it returns is
 a candidate for either side, and its gap is about what was asked for. Rounding, or the part of the gap that the kernel
 only estimates, may ask for a little more.
 """
@@ -28,7 +28,8 @@ _MANY, _BENT = 600, 300  # dense columns of which most count, at most; for losse
 _TALL = 5  # and examples for each, at least: products shall take less room than X
 _MOST, _HALF = 0.85, 0.45  # their share, and where
 _LARGE = 2e6  # values or more, which no cache holds, make passes dear
-_ROW = 40  # values in a row of a sparse matrix, at most, on average
+_ROW = 40  # values in a row of a sparse matrix, at most, on average; where they are more,
+_SHARE = 0.4  # so many of its columns must count, and the products serve for the whole fit
 _STEPS = 100  # before the driver has its say
 _PATIENCE = 5  # rounds without a smaller gap: then rounding is reached
 
@@ -44,7 +45,9 @@ def suits(data: Csr | Dense) -> bool:
 def crowded(data: Csr | Dense, above: int, *, quadratic: bool) -> bool:
     """Whether products are cheap for so many columns with slopes above l1."""
     n, p = data.shape
-    if not isinstance(data, Dense) or p > min(n // _TALL, _MANY if quadratic else _BENT):
+    if isinstance(data, Csr):
+        return quadratic and p <= min(n // _TALL, _SPARSE) and above >= _SHARE * p
+    if p > min(n // _TALL, _MANY if quadratic else _BENT):
         return False
     return above >= (_HALF if data.volume > _LARGE else _MOST) * p
 

@@ -2,8 +2,8 @@
 
 Only columns with |⟨a_j, α⟩| ≥ l1 have weights at a solution. A round takes
 
-    one product Aᵀα     for α = ∇g*(A w), or at scores that make a better one: the dual candidate, and the score
-                        |⟨a_j, α⟩ + l2 w_j| of every column,
+    one product Aᵀα     for α = ∇g*(A w), or the slopes by which the kernel proved its solution: the dual candidate,
+                        and the score |⟨a_j, α⟩ + l2 w_j| of every column,
     a working set       of the support of w and the columns with the highest scores,
     its solution        on these columns alone, to a tenth of its gap, or less; the product A w comes with it. Some
                         hundreds of sparse columns are solved by proximal Newton on their products, others by
@@ -111,11 +111,12 @@ def _by_products(problem: Problem, parts: _Parts, best: Best, tol: float) -> Ite
 
 def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, tol: float) -> Iterator[Candidates]:
     loss, l1, l2, A = parts.loss, parts.l1, parts.l2, problem.A
-    w, image, ahead, last, waited = best.w, best.image, best.image, np.inf, 0
+    w, image, last, waited = best.w, best.image, np.inf, 0
+    at = loss.smoothed(image, 0.0)
+    alpha, bias = at.alpha, at.bias
     while waited < _PATIENCE:
-        at = loss.smoothed(ahead, 0.0)
-        slopes = A.T @ at.alpha
-        yield Candidates(((w, image),), ((at.alpha, slopes),))
+        slopes = A.T @ alpha
+        yield Candidates(((w, image),), ((alpha, slopes),))
         score = np.abs(slopes + l2 * w)
         if few_columns.crowded(parts.data, int(np.count_nonzero(score > l1)), quadratic=parts.quadratic):
             yield from _by_products(problem, parts, best, tol)
@@ -124,19 +125,27 @@ def _rounds(problem: Problem, parts: _Parts, access: ColumnAccess, best: Best, t
         columns = _choose(w, score, stage, _most(parts.data))
         stage, part = (l1, 0.0) if columns.size == w.size else (stage, _part(parts.data, columns.size))
         examples = loss.direction, loss.offset, loss.c, parts.scalar
-        rest = stage, l2, loss.bias, w[columns], at.bias
+        rest = stage, l2, loss.bias, w[columns], bias
         enough = (_ALL if columns.size == w.size else _SOME) * tol
         if isinstance(parts.data, Csr) and columns.size <= _PRODUCTS:
-            some, scores, _, _ = parts.data.columns_newton(columns, *examples, *rest, enough, part, 100)
-            ahead = scores
+            some, scores, e, _ = parts.data.columns_newton(columns, *examples, *rest, enough, part, 100)
+            image = _signed(loss, scores)
+            alpha, bias = loss.direction * e, float(loss.intercept(image))
+            if loss.bias:
+                alpha = loss.project(alpha)
         else:
             some, scores, found = access.solve(columns, *examples, *rest, enough * abs(best.primal), part, _WORK)
-            ahead = found if found.size else scores
+            image = _signed(loss, scores)
+            at = loss.smoothed(_signed(loss, found) if found.size else image, 0.0)
+            alpha, bias = at.alpha, at.bias
         w = np.zeros(A.shape[1])
         w[columns] = some
-        image, ahead = (s if loss.signs is None else loss.signs * s for s in (scores, ahead))
         waited = 0 if best.gap < last or stage > l1 else waited + 1
         last = min(last, best.gap)
+
+
+def _signed(loss: Separable, scores: Vector) -> Vector:
+    return scores if loss.signs is None else loss.signs * scores
 
 
 def _part(data: Csr | Dense, size: int) -> float:
