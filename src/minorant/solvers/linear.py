@@ -3,11 +3,12 @@
 Small problems go to Newton's method at once; its steps depend on weighted sums alone, so there weights are repetitions
 to the last digits. Few rows with many columns go by their products with each other (`few_rows.py`). For others sweeps
 of dual coordinate ascent are the cheapest start, and on wide sparse data often all that is needed; Newton's method
-comes first where it costs less than a few of them. In dense data all examples depend on each other, and the sweeps that
-are needed grow with the curvature (with C): there Newton's method comes first wherever it costs less than so many. It
-does so sooner where examples abound, since it begins with a sample of them then (`cpp/newton_fit.hpp`). Many sparse
-rows that share some hundreds of columns, as those of categories do, are linked like dense ones: where the curvature is
-not small, Newton's method comes first.
+comes first where it costs less than a few of them, or a few more and the curvature or a sample of the examples (below)
+makes up for it. In dense data all examples depend on each other, and the sweeps that are needed grow with the curvature
+(with C): there Newton's method comes first wherever it costs less than so many. It does so sooner where examples
+abound, since it begins with a sample of them then (`cpp/newton_fit.hpp`). Many sparse rows that share some hundreds of
+columns, as those of categories do, are linked like dense ones: where the curvature is not small, Newton's method comes
+first.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners; one in all for squares, where a system is solved directly). Costs are those of a
@@ -44,10 +45,12 @@ _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign of life
 _OVERHEAD = 1e5  # what a look at the gap costs however small the data are
 _TINY = 4e5  # operations of a Newton step that nothing is worth saving
-_SOON, _EASY = 14.0, 9.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
-_BENT = 0.3  # the curvature below which those of the logistic loss are
+_SOON, _EASY = 14.0, 10.0  # sweeps that Newton's method may cost to be begun with; where sweeps are soon done
+_LOGISTIC = 8.0, 7.0  # the same for the logistic loss
+_BENT = 0.3  # the curvature below which they are, where no sample makes a better beginning
 _DENSE, _CORNERS = 24.0, 8.0  # the same where data are dense, and there for losses with corners and few examples
-_MANY, _EACH = 4800, 160  # examples, and for each unknown: more are many, and Newton's method begins with a sample
+_LEAST, _EACH = 300, 10  # examples of a sample, and for each unknown; so many times of them there are
+_TALL, _TALLER = 16, 24  # where Newton's method begins with one: in dense data, in sparse
 _SHORT, _PRODUCTS = 4e6, 1e8  # nanoseconds of a sweep, operations for the products of few rows, for a fit in one call
 _LINKED = 10.0  # the curvature from which Newton's method comes first for linked rows
 _ROW = 40.0  # values of short ones
@@ -103,12 +106,17 @@ def _curved(e: Outline) -> float:
     """Newton's method comes first where the mean curvature is at least this."""
     f, sweeps = e.scalar, _newton(e, 1.0, 1e-3, at_once=True) / _sweep(e)
     if _dense(e):
-        many = e.n >= max(_MANY, _EACH * e.size)
-        soon, hard = _DENSE if f.smooth or many else _CORNERS, _HARD if f.smooth else 0.5 * _HARD
+        soon, hard = _DENSE if f.smooth or _tall(e, _TALL) else _CORNERS, _HARD if f.smooth else 0.5 * _HARD
         return 0.0 if sweeps <= soon else sweeps / hard
-    if not f.smooth or sweeps > _SOON:
+    soon, easy = _LOGISTIC if f.logistic else (_SOON, _EASY)
+    if not f.smooth or sweeps > soon:
         return _LINKED if _linked(e) else inf
-    return _BENT if f.logistic and sweeps > _EASY else 0.0
+    return 0.0 if sweeps <= easy or _tall(e, _TALLER) else _BENT
+
+
+def _tall(e: Outline, times: int) -> bool:
+    """Examples abound: Newton's method begins with a sample of them."""
+    return e.n >= times * max(_LEAST, _EACH * e.size)
 
 
 def _linked(e: Outline) -> bool:
@@ -196,7 +204,8 @@ def _newton_step(e: Outline, *, at_once: bool = False) -> float:
 
 
 def _by_cholesky(e: Outline, band: int) -> float:
-    return (0.17 if _dense(e) else 0.45) * direct_cost(e, band)
+    # corners, in sparse data, take more steps than are predicted, which counts here
+    return (0.17 if _dense(e) else 0.22 if e.scalar.smooth else 0.45) * direct_cost(e, band)
 
 
 def _by_iterations(e: Outline) -> float:
