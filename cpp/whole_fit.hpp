@@ -25,8 +25,8 @@ struct SweepRules {
     int first, blind, most;
     double growth, overhead, hope, surprise, near;
     double slower, tried, ahead, few;
-    double step, digits;  // what a step of Newton's method costs, and how many it takes for a decimal digit
-    double curved;        // it comes first where the mean curvature is at least this
+    double step, steps, digits;  // what a step of Newton's method costs, how many it takes, and for a digit
+    double curved;               // it comes first where the mean curvature is at least this
 };
 
 // ‖x_i‖²
@@ -69,11 +69,14 @@ class Sweeping {
             const Sweeps now = sweep(std::max(rules_.first, static_cast<int>(block)), enough);
             const double excess = p_.lam * now.excess;
             const double rate = excess > 0 && excess < last ? std::log(last / excess) / now.count : 0.0;
-            if (done_ == 0) enough = rules_.hope * tol_ * std::min(best_.fit.primal, value() + excess);
+            if (done_ == 0) {
+                reached_ = value() + excess;
+                enough = rules_.hope * tol_ * std::min(best_.fit.primal, reached_);
+            }
             done_ += now.count;
             best_.fit.products += 2 * now.count;
             last = excess;
-            bool ending = newton_is_cheaper(excess / best_.fit.primal, rate);
+            bool ending = newton_is_cheaper(excess / std::min(best_.fit.primal, reached_), rate);
             const bool promised = excess * std::exp(-rate) <= enough;
             if (ending || promised || done_ >= 3 * std::max(seen_, rules_.blind)) {
                 look();
@@ -110,7 +113,7 @@ class Sweeping {
 
     bool newton_is_cheaper(double gap, double rate) const {
         const double digits = std::log10(std::max(gap, tol_) / tol_);
-        const double newton = (3 + rules_.digits * digits) * rules_.step + rules_.overhead;
+        const double newton = (rules_.steps + rules_.digits * digits) * rules_.step + rules_.overhead;
         const double most = std::max(rules_.ahead * done_, rules_.few);
         const double rest = rate > 0 ? rules_.slower * std::log(10.0) * digits / rate : most;
         return done_ >= rules_.tried * newton && std::min(rest, most) > newton;
@@ -202,7 +205,7 @@ class Sweeping {
     SweptRows rows_{true};
     const BiasPace<Rows, Loss> pace_;
     CoordinateProblem problem_;
-    double bias_, seen_bias_ = 0;
+    double bias_, seen_bias_ = 0, reached_ = 0;  // J after the first block, more or less
     const double began_;
     int done_ = 0, seen_ = 0;
 };

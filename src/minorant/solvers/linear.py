@@ -11,7 +11,8 @@ columns, as those of categories do, are linked like dense ones: where the curvat
 first.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
-(one for losses without corners; one in all for squares, where a system is solved directly). Costs are those of a
+(one for losses without corners; where a system is solved directly, two steps and half a one for the logistic loss, and
+one in all for squares). Costs are those of a
 typical machine, not of the one at hand: the same data always take the same path.
 Without the compiled core there are no sweeps.
 """
@@ -95,7 +96,7 @@ def sweep_rules(e: Outline) -> SweepRules | None:
             return None
         most = 0
     looks = (_FIRST, _BLIND, most, _GROWTH, _OVERHEAD / a_sweep, _HOPE, _SURPRISE, NEAR)
-    return (few, *looks, _SLOWER, _TRY, _AHEAD, _FEW, a_step / a_sweep, _digits(e), curved)
+    return (few, *looks, _SLOWER, _TRY, _AHEAD, _FEW, a_step / a_sweep, *_pace(e), curved)
 
 
 def _tiny(e: Outline) -> bool:
@@ -135,6 +136,7 @@ def dual_coordinates(
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
     bias, enough, last, done, seen, seen_bias = 0.0, _HOPE * tol * best.primal, best.gap, 0, 0, 0.0
+    reached = inf  # J after the first block, more or less
     began, swept = best.relative_gap, kernels.SweptRows(eager=True)
     if e.scalar.bias and best.image.size:
         bias = float(e.problem.loss.intercept(best.image))
@@ -142,10 +144,11 @@ def dual_coordinates(
         most = max(_FIRST, int(min(max(_GROWTH * done, _OVERHEAD / _sweep(e)), _BLOCK / _sweep(e))))
         bias, excess, count = e.sweeps(t, w, bias, most, enough, done, swept)
         if done == 0:
-            enough = _HOPE * tol * min(best.primal, e.value(t, w, bias) + excess)
+            reached = e.value(t, w, bias) + excess
+            enough = _HOPE * tol * min(best.primal, reached)
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
         done, last = done + count, excess
-        ending = stop(done, max(excess / best.primal, tol), rate)
+        ending = stop(done, max(excess / min(best.primal, reached), tol), rate)
         promised = excess * exp(-rate) <= enough  # it is that before each step
         if ending or promised or done >= 3 * max(seen, _BLIND) or (done - seen) * _sweep(e) >= _BLOCK:
             if e.scalar.bias:
@@ -182,17 +185,19 @@ def _sweep(e: Outline) -> float:
 
 def _newton(e: Outline, gap: float, tol: float, *, at_once: bool = False) -> float:
     """The same of Newton's method."""
-    return _steps(e, gap, tol) * _newton_step(e, at_once=at_once) + _OVERHEAD
+    steps, digits = _pace(e, at_once=at_once)
+    steps += digits * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
+    return steps * _newton_step(e, at_once=at_once) + _OVERHEAD
 
 
-def _steps(e: Outline, gap: float, tol: float) -> float:
-    if e.scalar.quadratic and _by_cholesky(e, e.n) <= _by_iterations(e):
-        return 1.0
-    return 3.0 + _digits(e) * log10(max(gap, tol, 1e-12) / max(tol, 1e-12))
-
-
-def _digits(e: Outline) -> float:
-    return 1.0 if e.scalar.smooth else 3.0  # corners make digits hard to come by
+def _pace(e: Outline, *, at_once: bool = False) -> tuple[float, float]:
+    """The steps of Newton's method, and how many more for each decimal digit."""
+    direct = _by_cholesky(e, e.n) <= _by_iterations(e)
+    if e.scalar.quadratic and direct:
+        return 1.0, 0.0
+    if e.scalar.logistic and direct and not at_once:
+        return 2.0, 0.5
+    return 3.0, 1.0 if e.scalar.smooth else 3.0  # corners make digits hard to come by
 
 
 def _newton_step(e: Outline, *, at_once: bool = False) -> float:
