@@ -265,6 +265,17 @@ void dense_row_squares(const Dense<V>& X, std::span<double> out, int threads) {
     });
 }
 
+// Whether all values are finite, and so are their products.
+template <class V>
+bool squares_finite(std::span<const V> values, int threads) {
+    const auto [sum] = block_sums<1>(values.size(), threads, 2, [&](std::size_t begin, std::size_t end) {
+        std::array<double, 1> square;
+        squared_norms(values.data() + begin, 1, end - begin, square.data());
+        return square;
+    });
+    return std::isfinite(sum);
+}
+
 template <class V>
 void dense_row_norms(const Dense<V>& X, std::span<double> out, int threads) {
     dense_row_squares(X, out, threads);

@@ -261,13 +261,15 @@ WholeFit whole_fit(const Classifier<Rows, Loss>& p, const SweepRules& sweeps, co
         return best.fit;
     }
     bool newton_now = true;
-    {
+    if (sweeps.curved > 0) {
         BareVector<double> norm2(p.y.size(), p.room);
         squares(p.X, norm2, p.threads);
         const double size = p.mean(norm2);
         if (!std::isfinite(size)) return best.fit;  // data whose squares overflow
         if (size < sweeps.curved * p.lam * static_cast<double>(p.y.size()))
             newton_now = Sweeping(p, best, sweeps, pacing, tol, norm2, size).run();
+    } else if (!squares_finite(p.X.X.data, p.threads)) {
+        return best.fit;
     }
     if (newton_now) newton_to_the_end(p, best, newton, tol);
     return best.fit;
