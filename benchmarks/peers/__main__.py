@@ -32,6 +32,7 @@ def parser():
     p.add_argument("--scratch", default=str(Path(tempfile.gettempdir()) / "minorant_peers"), help="kept between runs")
     p.add_argument("--optima", help="file of the optima; default: in the scratch folder")
     p.add_argument("--out", type=Path, help="where the results go; default: benchmarks/results, quick: scratch")
+    p.add_argument("--keep", action="store_true", help="keep the rows of the results file that were not run now")
     p.add_argument("--quick", action="store_true", help="few sets, one strength: to see that all works")
     p.add_argument(
         "--budget", type=float, help="minutes; the order is random, always the same, with all problems in it"

@@ -44,19 +44,33 @@ PROTOCOL = """\
 
 def write(campaign, options, out):
     out.mkdir(parents=True, exist_ok=True)
-    records = sorted(campaign.records(), key=lambda r: Cell(**r["cell"]).key)
+    stem = "peers" if options.threads == 1 else f"peers_{options.threads}_threads"
+    records = campaign.records()
     rows = [x for record in records for x in row(record, campaign.book)]
-    false = [x for record in records for x in record["false"]]
+    then, kept = earlier(out / f"{stem}.jsonl", rows) if options.keep else ({}, [])
+    rows = sorted(rows + kept, key=lambda r: (Cell(**r["cell"]).key, -r["target"]))
+    false = then.get("false certificates", []) + [x for record in records for x in record["false"]]
     fits = sum(len(f["seconds"]) for r in records for f in r["fits"] if f["peer"] == "minorant")
     versions = {k: v for r in sorted(records, key=lambda r: r["when"]) for k, v in r["versions"].items()}
-    stem = "peers" if options.threads == 1 else f"peers_{options.threads}_threads"
-    about = {"machine": machine(), "versions": versions, "absent": sorted(campaign.absent), "threads": options.threads}
-    about |= {"date": time.strftime("%Y-%m-%d"), "certified fits checked": fits, "false certificates": false}
+    about = {"machine": machine(), "versions": {**then.get("versions", {}), **versions}}
+    about |= {"absent": sorted(campaign.absent), "threads": options.threads, "date": time.strftime("%Y-%m-%d")}
+    about |= {"certified fits checked": fits + then.get("certified fits checked", 0), "false certificates": false}
+    about |= {"rows": len(rows), "rows of earlier runs": len(kept)}
     lines = [json.dumps(about), *(json.dumps(slim(r)) for r in rows)]
     (out / f"{stem}.jsonl").write_text("\n".join(lines) + "\n")
-    (out / f"{stem}.md").write_text("\n".join(page(about, records, rows, options, stem)) + "\n")
+    (out / f"{stem}.md").write_text("\n".join(page(about, rows, options, stem)) + "\n")
     plot(rows, out / f"{stem}.svg")
     print(f"wrote {stem}.jsonl, {stem}.md, {stem}.svg: {len(records)} cells, {len(false)} false certificates")
+
+
+def earlier(path, rows):
+    """What a results file says of its run, and its rows of cells that were not run now."""
+    if not path.exists():
+        return {}, []
+    about, *found = map(json.loads, path.read_text().splitlines())
+    now = {Cell(**r["cell"]).key for r in rows}
+    kept = [r for r in found if Cell(**r["cell"]).key not in now]
+    return about, [{**r, "best": next((p for p in r["peers"] if p["peer"] == r["best"]), None)} for r in kept]
 
 
 def symbol(spec):
@@ -83,9 +97,9 @@ def slim(result):
     return {**plain, "best": result["best"] and result["best"]["peer"], "peers": peers}
 
 
-def page(about, records, rows, options, stem):
+def page(about, rows, options, stem):
     host = about["machine"]
-    used = sorted({r["cell"]["set"] for r in records})
+    used = sorted({r["cell"]["set"] for r in rows})
     split = {s: [n for n in used if SETS[n].split == s] for s in ("tuning", "held out")}
     yield from (
         "# Ours against the peers",
@@ -94,6 +108,8 @@ def page(about, records, rows, options, stem):
         f"{about['threads']} thread{'s' if about['threads'] > 1 else ''}; {about['date']}. "
         + ", ".join(f"{k} {v}" for k, v in about["versions"].items())
         + (f". Absent: {', '.join(about['absent'])}." if about["absent"] else "."),
+        f"{about['rows'] - about['rows of earlier runs']} of {about['rows']} rows are of this run, the others of "
+        "earlier ones and of the solvers of then.",
         "",
         PROTOCOL.format(near=Rules.near, **vars(options)),
         f"Certificates: {about['certified fits checked']} fits checked in float64 by formulas of their own, "
