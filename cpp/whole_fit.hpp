@@ -56,6 +56,7 @@ class Sweeping {
           v_(w_.size(), p.room),
           pace_(p, pacing, norm2, size, v_),
           problem_{scale_, p.offset, p.sign, norm2, pace_.at_rest()},
+          slower_(slower(rules, size / (p.lam * static_cast<double>(p.y.size())))),
           bias_(best.fit.bias),
           began_(best.relative_gap()) {
         for (std::size_t i = 0; i < t_.size(); ++i) scale_[i] = p.c[i] / p.lam;
@@ -94,6 +95,12 @@ class Sweeping {
     }
 
   private:
+    // Sweeps of the logistic loss keep their rate where there is little curvature.
+    static double slower(const SweepRules& rules, double bend) {
+        const bool logistic = std::is_same_v<Loss, Logistic>;
+        return logistic ? 1 + (rules.slower - 1) * bend / (1 + bend) : rules.slower;
+    }
+
     Sweeps sweep(int most, double enough) {
         if (done_ > 0) problem_.rho = pace_(t_);
         CoordinateAscent ascent(p_.X, p_.loss, problem_, static_cast<std::uint64_t>(done_), t_, w_, bias_,
@@ -115,7 +122,7 @@ class Sweeping {
         const double digits = std::log10(std::max(gap, tol_) / tol_);
         const double newton = (rules_.steps + rules_.digits * digits) * rules_.step + rules_.overhead;
         const double most = std::max(rules_.ahead * done_, rules_.few);
-        const double rest = rate > 0 ? rules_.slower * std::log(10.0) * digits / rate : most;
+        const double rest = rate > 0 ? slower_ * std::log(10.0) * digits / rate : most;
         return done_ >= rules_.tried * newton && std::min(rest, most) > newton;
     }
 
@@ -205,6 +212,7 @@ class Sweeping {
     SweptRows rows_{true};
     const BiasPace<Rows, Loss> pace_;
     CoordinateProblem problem_;
+    const double slower_;
     double bias_, seen_bias_ = 0, reached_ = 0;  // J after the first block, more or less
     const double began_;
     int done_ = 0, seen_ = 0;

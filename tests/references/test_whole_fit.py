@@ -312,5 +312,18 @@ def test_sweeps_of_separable_rows_end_in_time(seed, C, tol, most):
     assert model.certificate_.n_products <= most
 
 
+def test_sweeps_of_the_logistic_loss_go_on_where_there_is_little_curvature(monkeypatch):
+    """Their rate keeps up there: what is left is not to be counted twice."""
+    X = categories(4000, 20, 4)
+    score = X @ np.random.default_rng(0).normal(size=80)
+    y = score + score.std() * np.random.default_rng(1).normal(size=4000) > np.median(score)
+    found = []
+    for way in (None, "sweeps"):
+        if way:
+            go(monkeypatch, way)
+        found.append(LogisticRegression(0.01, tol=1e-6, fit_intercept=False).fit(X, y))
+    np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
+
+
 def _outline(A, loss=Hinge):
     return core._Outline(*A.shape, A.shape[1] + 1, A, loss(np.array([-1.0, 1.0]), bias=True).scalar)

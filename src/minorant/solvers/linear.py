@@ -57,7 +57,8 @@ _LINKED = 10.0  # the curvature from which Newton's method comes first for linke
 _ROW = 40.0  # values of short ones
 _FEWEST, _MOST = 200, 1000  # columns of theirs
 _HARD = 20.0  # sweeps for each unit of curvature, where data are dense; half as many for losses with corners
-_SLOWER = 2.0  # the rate of the sweeps falls with time, and may rise at once when the slopes at their bounds are found:
+_SLOWER = 2.0  # the rate of the sweeps falls with time, that of the logistic loss only where there is curvature, and
+# may rise at once when the slopes at their bounds are found:
 _TRY = 0.1  # sweeps that cost less than this share of Newton's method are made all the same: the first tell little
 _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times those done, or than a few
 
@@ -65,8 +66,10 @@ _AHEAD, _FEW = 2.0, 200.0  # no more is believed to be left than this many times
 def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidates, float]]:
     """Candidates for the certificate, with the mu of the smoothing."""
 
+    slower = 1.0 + (_SLOWER - 1.0) * e.bend / (1.0 + e.bend) if e.scalar.logistic else _SLOWER
+
     def newton_is_cheaper(sweeps: int, gap: float, rate: float) -> bool:
-        rest = _SLOWER * log(gap / tol) / rate if rate > 0 and tol > 0 else inf
+        rest = slower * log(gap / tol) / rate if rate > 0 and tol > 0 else inf
         newton = _newton(e, gap, tol)
         tried = sweeps * _sweep(e) >= _TRY * newton
         return tried and min(rest, max(_AHEAD * sweeps, _FEW)) * _sweep(e) > newton
