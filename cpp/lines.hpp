@@ -19,6 +19,7 @@ struct Triangle {
     std::size_t volume() const { return (*this)(size); }
     std::size_t operator()(std::size_t row) const { return row * (row + 1) / 2; }
 };
+
 // K lines of the triangle, from the k-th value of the row on: the values before it are read once for all.
 template <std::size_t K, class V, class I, class Layout>
 MINORANT_INLINE void add_lines(const V* x, const I* column, std::size_t k, double h, double* out, Layout at) {

@@ -299,3 +299,18 @@ def test_columns_that_depend_on_each_other_take_no_more_rounds(levels, rounds, r
         r = solve(Problem(loss, X, omega(lam, ratio)), tol=1e-6)
         assert r.certificate.status is Status.CERTIFIED
         assert r.n_iter <= rounds, (seed, bias, r.n_iter)
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_a_step_as_long_as_rounding_makes_it_proves_nothing(seed):
+    """Its bend is below 0 there, and would promise a gap that costs a round more than the crowd and its solution."""
+    rng, (n, fields, levels) = np.random.default_rng(seed), (1500, 50, 5)
+    columns = np.minimum(rng.geometric(0.4, size=(n, fields)) - 1, levels - 1) + levels * np.arange(fields)
+    pointer = np.arange(0, columns.size + 1, fields)
+    X = sp.csr_array((np.ones(columns.size), columns.ravel(), pointer), shape=(n, fields * levels))
+    score = X @ rng.standard_normal(fields * levels)
+    y = np.where(score > np.median(score), 1.0, -1.0)
+    loss = Squared(y - y.mean(), bias=False)
+    r = solve(Problem(loss, X, L1(0.001 * lam_max(loss, X))), tol=1e-6)
+    assert r.certificate.status is Status.CERTIFIED
+    assert r.n_iter == 2
