@@ -26,7 +26,8 @@ namespace minorant {
 
 using Rules = std::tuple<double, double, double, double, double, int, int>;  // the fields of NewtonRules
 using SweepNumbers = std::tuple<bool, int, int, int, double, double, double, double, double, double, double,
-                                double, double, double, double, double, double>;  // those of SweepRules
+                                double, double, double, double, double, double, double,
+                                double>;  // those of SweepRules
 using BiasNumbers = std::tuple<int, double, double, double, double, double, double, double,
                                double>;  // those of BiasRules
 using Mutable = nanobind::ndarray<double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;

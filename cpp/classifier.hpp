@@ -229,7 +229,8 @@ class BestPair {
 
     double gap() const { return fit.primal - fit.dual; }
     double relative_gap() const { return gap() / fit.primal; }
-    bool certified() const { return gap() <= tol_ * fit.primal; }
+    bool certified() const { return certified_by(fit.primal); }
+    bool certified_by(double J) const { return J - fit.dual <= tol_ * J; }
 
     void offer(std::span<const double> point, std::span<const double> its_image, double b) {
         if (better(point, its_image, b) && its_image.data() != image.data())

@@ -25,6 +25,8 @@ struct SweepRules {
     int first, blind, most;
     double growth, overhead, hope, surprise, near;
     double slower, tried, ahead, few;
+    double linked, pulling;      // Newton's method takes over where the mean curvature is at least the first,
+                                 // with so many examples that have a slope for each column
     double step, steps, digits;  // what a step of Newton's method costs, how many it takes, and for a digit
     double curved;               // it comes first where the mean curvature is at least this
 };
@@ -56,7 +58,7 @@ class Sweeping {
           v_(w_.size(), p.room),
           pace_(p, pacing, norm2, size, v_),
           problem_{scale_, p.offset, p.sign, norm2, pace_.at_rest()},
-          slower_(slower(rules, size / (p.lam * static_cast<double>(p.y.size())))),
+          bend_(size / (p.lam * static_cast<double>(p.y.size()))),
           bias_(best.fit.bias),
           began_(best.relative_gap()) {
         for (std::size_t i = 0; i < t_.size(); ++i) scale_[i] = p.c[i] / p.lam;
@@ -77,7 +79,7 @@ class Sweeping {
             done_ += now.count;
             best_.fit.products += 2 * now.count;
             last = excess;
-            bool ending = newton_is_cheaper(excess / std::min(best_.fit.primal, reached_), rate);
+            bool ending = linked() || newton_is_cheaper(excess / std::min(best_.fit.primal, reached_), rate);
             const bool promised = excess * std::exp(-rate) <= enough;
             if (ending || promised || done_ >= 3 * std::max(seen_, rules_.blind)) {
                 look();
@@ -96,9 +98,15 @@ class Sweeping {
 
   private:
     // Sweeps of the logistic loss keep their rate where there is little curvature.
-    static double slower(const SweepRules& rules, double bend) {
+    double slower() const {
         const bool logistic = std::is_same_v<Loss, Logistic>;
-        return logistic ? 1 + (rules.slower - 1) * bend / (1 + bend) : rules.slower;
+        return logistic ? 1 + (rules_.slower - 1) * bend_ / (1 + bend_) : rules_.slower;
+    }
+
+    bool linked() const {
+        if (!(bend_ >= rules_.linked)) return false;
+        const auto pulling = t_.size() - static_cast<std::size_t>(std::count(t_.begin(), t_.end(), 0.0));
+        return static_cast<double>(pulling) >= rules_.pulling * static_cast<double>(w_.size());
     }
 
     Sweeps sweep(int most, double enough) {
@@ -122,7 +130,7 @@ class Sweeping {
         const double digits = std::log10(std::max(gap, tol_) / tol_);
         const double newton = (rules_.steps + rules_.digits * digits) * rules_.step + rules_.overhead;
         const double most = std::max(rules_.ahead * done_, rules_.few);
-        const double rest = rate > 0 ? slower_ * std::log(10.0) * digits / rate : most;
+        const double rest = rate > 0 ? slower() * std::log(10.0) * digits / rate : most;
         return done_ >= rules_.tried * newton && std::min(rest, most) > newton;
     }
 
@@ -142,10 +150,11 @@ class Sweeping {
             follow();
             p_.image(w_, image);
         }
-        if (seen_ > 0) between(old_bias, image, h);
-        best_.offer(w_, image, p_.best_bias(image, bias_));
         if (feasible) best_.offer_dual(alpha, v_);
-        if (p_.bias) {
+        const double b = p_.best_bias(image, bias_);
+        if (seen_ > 0 && !best_.certified_by(p_.primal(w_, image, b))) between(old_bias, image, h);
+        best_.offer(w_, image, b);
+        if (p_.bias && !best_.certified()) {
             follow();
             slopes_of(p_.loss, alpha, p_.c, t_, p_.threads);
         }
@@ -164,7 +173,8 @@ class Sweeping {
 
     // w of the dual point
     void follow() {
-        for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = -v_[j] / p_.lam;
+        const double scale = -1 / p_.lam;
+        for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = scale * v_[j];
     }
 
     // See `Examples.on_plane`.
@@ -212,7 +222,7 @@ class Sweeping {
     SweptRows rows_{true};
     const BiasPace<Rows, Loss> pace_;
     CoordinateProblem problem_;
-    const double slower_;
+    const double bend_;                          // the mean curvature
     double bias_, seen_bias_ = 0, reached_ = 0;  // J after the first block, more or less
     const double began_;
     int done_ = 0, seen_ = 0;

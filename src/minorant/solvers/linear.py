@@ -8,12 +8,14 @@ makes up for it. In dense data all examples depend on each other, and the sweeps
 (with C): there Newton's method comes first wherever it costs less than so many. It does so sooner where examples
 abound, since it begins with a sample of them then (`cpp/newton_fit.hpp`). Many sparse rows that share some hundreds of
 columns, as those of categories do, are linked like dense ones: where the curvature is not small, Newton's method comes
-first.
+first if its steps are cheap enough beside sweeps.
 After each block of sweeps their excess, an estimate of the gap, tells how many more it would take at the present rate.
 Newton's method takes over when that costs more than its own prediction: three steps, and three for each decimal digit
 (one for losses without corners; where a system is solved directly, two steps and half a one for the logistic loss, and
-one in all for squares). Costs are those of a
-typical machine, not of the one at hand: the same data always take the same path.
+one in all for squares). It does so at once where several times as many examples as there are columns have a slope and
+the curvature is not small: they are linked, whatever the rate is at first. Where they are few, as in data that can be
+separated, sweeps are fast and Newton's systems ill conditioned. Costs are those of a typical machine, not of the one at
+hand: the same data always take the same path.
 Without the compiled core there are no sweeps.
 """
 
@@ -21,6 +23,8 @@ from __future__ import annotations
 
 from math import exp, inf, log, log10
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from minorant import kernels
 from minorant.solvers.examples import NEAR
@@ -40,7 +44,8 @@ __all__ = ["dual_coordinates", "linear_model", "sweep_rules"]
 
 _FIRST = 3  # sweeps of the first block
 _BLIND = 4  # a third of the sweeps before a look that nothing promises
-_HOPE = 1.5  # of tol, for an excess that is worth the first look
+_HOPE = 1.5, 0.8  # of tol, for an excess that is worth the first look; for losses with corners, whose last sweeps are
+# of few examples and cost less than a look does
 _SURPRISE = 2.0  # times the excess: a gap above that is one of the bias, which the w of the dual point may close
 _GROWTH = 0.5  # the next block is this share of all before it
 _BLOCK = 1e9  # nanoseconds of a block at most: how long a user waits for a sign of life
@@ -53,9 +58,10 @@ _DENSE, _CORNERS = 24.0, 8.0  # the same where data are dense, and there for los
 _LEAST, _EACH = 300, 10  # examples of a sample, and for each unknown; so many times of them there are
 _TALL, _TALLER = 16, 24  # where Newton's method begins with one: in dense data, in sparse
 _SHORT, _PRODUCTS = 4e6, 1e8  # nanoseconds of a sweep, operations for the products of few rows, for a fit in one call
-_LINKED = 10.0  # the curvature from which Newton's method comes first for linked rows
+_LINKED = 10.0  # the curvature from which sweeps are slow where rows are linked
+_FEWEST, _MOST = 200, 1000  # columns of such rows
 _ROW = 40.0  # values of short ones
-_FEWEST, _MOST = 200, 1000  # columns of theirs
+_PULLING = 3.0, 4.5  # examples with a slope for each column that show it; for losses with corners
 _HARD = 20.0  # sweeps for each unit of curvature, where data are dense; half as many for losses with corners
 _SLOWER = 2.0  # the rate of the sweeps falls with time, that of the logistic loss only where there is curvature, and
 # may rise at once when the slopes at their bounds are found:
@@ -68,7 +74,11 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
 
     slower = 1.0 + (_SLOWER - 1.0) * e.bend / (1.0 + e.bend) if e.scalar.logistic else _SLOWER
 
-    def newton_is_cheaper(sweeps: int, gap: float, rate: float) -> bool:
+    linked = e.bend >= _LINKED
+
+    def newton_is_cheaper(sweeps: int, gap: float, rate: float, pulling: int) -> bool:
+        if linked and pulling >= _pulling(e) * e.p:
+            return True
         rest = slower * log(gap / tol) / rate if rate > 0 and tol > 0 else inf
         newton = _newton(e, gap, tol)
         tried = sweeps * _sweep(e) >= _TRY * newton
@@ -98,8 +108,8 @@ def sweep_rules(e: Outline) -> SweepRules | None:
         if curved == inf:
             return None
         most = 0
-    looks = (_FIRST, _BLIND, most, _GROWTH, _OVERHEAD / a_sweep, _HOPE, _SURPRISE, NEAR)
-    return (few, *looks, _SLOWER, _TRY, _AHEAD, _FEW, a_step / a_sweep, *_pace(e), curved)
+    looks = (_FIRST, _BLIND, most, _GROWTH, _OVERHEAD / a_sweep, _hope(e.scalar), _SURPRISE, NEAR)
+    return (few, *looks, _SLOWER, _TRY, _AHEAD, _FEW, _LINKED, _pulling(e), a_step / a_sweep, *_pace(e), curved)
 
 
 def _tiny(e: Outline) -> bool:
@@ -124,21 +134,31 @@ def _tall(e: Outline, times: int) -> bool:
 
 
 def _linked(e: Outline) -> bool:
-    """Many rows, some hundreds of columns: sweeps are slow but for small C; long rows, of the logistic loss alone."""
-    short = e.matrix.volume <= _ROW * e.n
-    return e.scalar.smooth and (e.scalar.logistic or short) and _FEWEST <= e.p <= _MOST and e.n >= 4 * e.p
+    """Rows enough for some hundreds of columns; other losses may have their slopes in few of them, and steps dearer."""
+    most, few = (inf, 4) if e.scalar.logistic else (_ROW, 6)
+    return e.scalar.smooth and e.matrix.volume <= most * e.n and _FEWEST <= e.p <= _MOST and e.n >= few * e.p
+
+
+def _pulling(e: Outline) -> float:
+    """So many examples with a slope, for each column, link each other in such a way that sweeps are slow."""
+    f, (smooth, corners) = e.scalar, _PULLING
+    if f.logistic or _dense(e) or e.p < _FEWEST or not (f.smooth or e.p <= _MOST):
+        return inf
+    return smooth if f.smooth else corners
 
 
 def dual_coordinates(
-    e: Examples, best: Best, tol: float, stop: Callable[[int, float, float], bool] = lambda *_: False
+    e: Examples, best: Best, tol: float, stop: Callable[[int, float, float, int], bool] = lambda *_: False
 ) -> Iterator[Candidates]:
     """Candidates whenever the excess of a sweep, an estimate of the gap, promises one within tol, and now and then.
 
-    `stop` is asked now and then, with the sweeps so far, the relative gap and its logarithmic decrease in a sweep.
+    `stop` is asked now and then, with the sweeps so far, the relative gap, its logarithmic decrease in a sweep and how
+    many examples have a slope.
     """
     t = e.t(best.alpha)
     w = -best.dual_image / e.lam
-    bias, enough, last, done, seen, seen_bias = 0.0, _HOPE * tol * best.primal, best.gap, 0, 0, 0.0
+    hope = _hope(e.scalar)
+    bias, enough, last, done, seen, seen_bias = 0.0, hope * tol * best.primal, best.gap, 0, 0, 0.0
     reached = inf  # J after the first block, more or less
     began, swept = best.relative_gap, kernels.SweptRows(eager=True)
     if e.scalar.bias and best.image.size:
@@ -148,10 +168,10 @@ def dual_coordinates(
         bias, excess, count = e.sweeps(t, w, bias, most, enough, done, swept)
         if done == 0:
             reached = e.value(t, w, bias) + excess
-            enough = _HOPE * tol * min(best.primal, reached)
+            enough = hope * tol * min(best.primal, reached)
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
         done, last = done + count, excess
-        ending = stop(done, max(excess / min(best.primal, reached), tol), rate)
+        ending = stop(done, max(excess / min(best.primal, reached), tol), rate, int(np.count_nonzero(t)))
         promised = excess * exp(-rate) <= enough  # it is that before each step
         if ending or promised or done >= 3 * max(seen, _BLIND) or (done - seen) * _sweep(e) >= _BLOCK:
             if e.scalar.bias:
@@ -164,10 +184,12 @@ def dual_coordinates(
                 v = e.A.T @ alpha
                 w = -v / e.lam  # sheds the rounding of the sweeps
                 image = e.A @ w
-            points = [(w.copy(), image)]
-            if seen:  # the primal points of the sweeps are noisy: better ones lie between them
-                points.append(e.between(best.w, best.image, w, image, (seen_bias, bias)))
-            yield Candidates(tuple(points), ((alpha, v),))
+            before, here = (best.w, best.image), (w.copy(), image)
+            yield Candidates((here,), ((alpha, v),))
+            if (
+                seen and best.relative_gap > tol
+            ):  # the primal points of the sweeps are noisy: better ones lie between them
+                yield Candidates((e.between(*before, *here, (seen_bias, bias)),), ())
             if e.scalar.bias:
                 t, w = e.t(alpha), -v / e.lam
                 if promised and best.relative_gap > tol and best.gap > _SURPRISE * excess:  # it is another w now
@@ -175,9 +197,14 @@ def dual_coordinates(
             enough = 0.95 * tol * best.primal * min(excess / best.gap, 1.3) if best.gap > 0 else 0.0
             seen, seen_bias, swept = done, bias, kernels.SweptRows()  # all rows are seen again
             average = log(began / best.relative_gap) / done if 0 < best.relative_gap < began else 0.0
-            ending = ending or stop(done, max(best.relative_gap, tol), average)
+            ending = ending or stop(done, max(best.relative_gap, tol), average, int(np.count_nonzero(t)))
         if ending:
             return
+
+
+def _hope(f: Scalar) -> float:
+    smooth, corners = _HOPE
+    return smooth if f.smooth else corners
 
 
 def _sweep(e: Outline) -> float:
