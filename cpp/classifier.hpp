@@ -136,13 +136,17 @@ class Classifier {
         return 0.5 * lam * row_dot(w.data(), w.data(), w.size()) + risk;
     }
 
-    double dual(std::span<const double> alpha, std::span<const double> v) const {
-        const auto [risk] = block_sums<1>(y.size(), threads, 8, [&](std::size_t begin, std::size_t end) {
+    // Σ (a α_i + c_i φ*(α_i/c_i))
+    double conjugate(std::span<const double> alpha) const {
+        return block_sums<1>(y.size(), threads, 8, [&](std::size_t begin, std::size_t end) {
             const double* const a = alpha.data() + begin;
             return std::array{row_dot(offset.data() + begin, a, end - begin) +
                               conjugate_block(loss, a, c.data() + begin, end - begin)};
-        });
-        return -risk - row_dot(v.data(), v.data(), v.size()) / (2 * lam);
+        })[0];
+    }
+
+    double dual(std::span<const double> alpha, std::span<const double> v) const {
+        return -conjugate(alpha) - row_dot(v.data(), v.data(), v.size()) / (2 * lam);
     }
 
     double best_bias(std::span<const double> image, double guess) const {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "lanes.hpp"
 #include "parallel.hpp"
 
 namespace minorant {
@@ -48,6 +49,24 @@ struct Csr {
     }
 };
 
+// The greatest index, a negative one beyond all others.
+MINORANT_CLONES inline std::uint32_t greatest(const std::int32_t* indices, std::size_t n) {
+    std::uint32_t most = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        const auto j = static_cast<std::uint32_t>(indices[k]);
+        most = j > most ? j : most;
+    }
+    return most;
+}
+MINORANT_CLONES inline std::uint64_t greatest(const std::int64_t* indices, std::size_t n) {
+    std::uint64_t most = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        const auto j = static_cast<std::uint64_t>(indices[k]);
+        most = j > most ? j : most;
+    }
+    return most;
+}
+
 template <class I, class P>
 void check_csr(std::span<const I> indices, std::span<const P> indptr, std::int64_t n_rows,
                std::int64_t n_columns) {
@@ -59,24 +78,14 @@ void check_csr(std::span<const I> indices, std::span<const P> indptr, std::int64
         !std::is_sorted(indptr.begin(), indptr.end()))
         throw InputError(
             "sparse matrix has a bad indptr: it must rise from 0 to the number of stored values");
-    using Unsigned = std::make_unsigned_t<I>;  // a negative index becomes one beyond every limit
     const auto most = static_cast<std::uint64_t>(std::numeric_limits<I>::max()) + 1;
-    const auto limit = static_cast<Unsigned>(
-        std::min(most, static_cast<std::uint64_t>(std::max<std::int64_t>(n_columns, 0))));
-    const auto outside = [limit](I j) { return static_cast<Unsigned>(j) >= limit; };
-    const std::size_t count = indices.size();
-    for (std::size_t begin = 0; begin < count; begin += kBlock) {
-        const auto block = indices.subspan(begin, std::min(kBlock, count - begin));
-        bool any = false;
-        for (const I j : block) any |= outside(j);
-        if (!any) continue;
-        const std::size_t k = begin + static_cast<std::size_t>(
-                                          std::find_if(block.begin(), block.end(), outside) - block.begin());
-        const auto row =
-            std::upper_bound(indptr.begin(), indptr.end(), static_cast<P>(k)) - indptr.begin() - 1;
-        throw InputError("sparse matrix has column index " + to_string(indices[k]) + " in row " +
-                         to_string(row) + "; allowed: 0 to " + to_string(n_columns - 1));
-    }
+    const auto limit = std::min(most, static_cast<std::uint64_t>(std::max<std::int64_t>(n_columns, 0)));
+    if (indices.empty() || greatest(indices.data(), indices.size()) < limit) return;
+    const auto outside = [limit](I j) { return j < 0 || static_cast<std::uint64_t>(j) >= limit; };
+    const auto k = std::find_if(indices.begin(), indices.end(), outside) - indices.begin();
+    const auto row = std::upper_bound(indptr.begin(), indptr.end(), static_cast<P>(k)) - indptr.begin() - 1;
+    throw InputError("sparse matrix has column index " + to_string(indices[static_cast<std::size_t>(k)]) +
+                     " in row " + to_string(row) + "; allowed: 0 to " + to_string(n_columns - 1));
 }
 
 // Whether a row has two values in one column; its columns may be in any order.

@@ -122,8 +122,9 @@ class Sweeping {
     double value() {
         BareVector<double> alpha(t_.size(), p_.room);
         for (std::size_t i = 0; i < t_.size(); ++i) alpha[i] = p_.c[i] * t_[i];
-        for (std::size_t j = 0; j < w_.size(); ++j) v_[j] = -p_.lam * w_[j];
-        return p_.dual(alpha, v_) + bias_ * row_dot(p_.sign.data(), alpha.data(), alpha.size());
+        const double square = row_dot(w_.data(), w_.data(), w_.size());
+        return -p_.conjugate(alpha) - 0.5 * p_.lam * square +
+               bias_ * row_dot(p_.sign.data(), alpha.data(), alpha.size());
     }
 
     bool newton_is_cheaper(double gap, double rate) const {

@@ -123,6 +123,7 @@ def test_a_good_sparse_matrix_passes_the_door(kernels, types):
         ([0, -1, 1], [0, 0, 2, 3], (3, 3), "column index -1 in row 1; allowed: 0 to 2"),
         ([0, 1, 2**31 - 1], [0, 3], (1, 3), "column index 2147483647 in row 0; allowed: 0 to 2"),
         ([0], [0, 1], (1, 0), "column index 0 in row 0; allowed: 0 to -1"),
+        ([0, 1, -1], [0, 3], (1, 2**40), "column index -1 in row 0"),
         ([0, 1, 2], [0, 1, 3], (3, 3), "sparse matrix with 3 rows has an indptr of length 3, not 4"),
         ([0, 1, 2], [0, 2, 1, 3], (3, 3), "bad indptr: it must rise from 0 to the number of stored values"),
         ([0, 1, 2], [1, 2, 3], (2, 3), "bad indptr"),
