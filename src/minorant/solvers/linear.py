@@ -73,7 +73,6 @@ def linear_model(e: Examples, best: Best, tol: float) -> Iterator[tuple[Candidat
     """Candidates for the certificate, with the mu of the smoothing."""
 
     slower = 1.0 + (_SLOWER - 1.0) * e.bend / (1.0 + e.bend) if e.scalar.logistic else _SLOWER
-
     linked = e.bend >= _LINKED
 
     def newton_is_cheaper(sweeps: int, gap: float, rate: float, pulling: int) -> bool:
@@ -134,7 +133,8 @@ def _tall(e: Outline, times: int) -> bool:
 
 
 def _linked(e: Outline) -> bool:
-    """Rows enough for some hundreds of columns; other losses may have their slopes in few of them, and steps dearer."""
+    """Many rows, some hundreds of columns. But for the logistic loss few of them may have a slope: more must be there,
+    and short, so that steps are cheap."""
     most, few = (inf, 4) if e.scalar.logistic else (_ROW, 6)
     return e.scalar.smooth and e.matrix.volume <= most * e.n and _FEWEST <= e.p <= _MOST and e.n >= few * e.p
 
@@ -170,8 +170,8 @@ def dual_coordinates(
             reached = e.value(t, w, bias) + excess
             enough = hope * tol * min(best.primal, reached)
         rate = log(last / excess) / count if 0 < excess < last else 0.0 if excess else inf
-        done, last = done + count, excess
-        ending = stop(done, max(excess / min(best.primal, reached), tol), rate, int(np.count_nonzero(t)))
+        done, last, pulling = done + count, excess, int(np.count_nonzero(t))
+        ending = stop(done, max(excess / min(best.primal, reached), tol), rate, pulling)
         promised = excess * exp(-rate) <= enough  # it is that before each step
         if ending or promised or done >= 3 * max(seen, _BLIND) or (done - seen) * _sweep(e) >= _BLOCK:
             if e.scalar.bias:
@@ -186,9 +186,8 @@ def dual_coordinates(
                 image = e.A @ w
             before, here = (best.w, best.image), (w.copy(), image)
             yield Candidates((here,), ((alpha, v),))
-            if (
-                seen and best.relative_gap > tol
-            ):  # the primal points of the sweeps are noisy: better ones lie between them
+            if seen and best.relative_gap > tol:
+                # The primal points of the sweeps are noisy: better ones lie between them.
                 yield Candidates((e.between(*before, *here, (seen_bias, bias)),), ())
             if e.scalar.bias:
                 t, w = e.t(alpha), -v / e.lam
@@ -197,7 +196,7 @@ def dual_coordinates(
             enough = 0.95 * tol * best.primal * min(excess / best.gap, 1.3) if best.gap > 0 else 0.0
             seen, seen_bias, swept = done, bias, kernels.SweptRows()  # all rows are seen again
             average = log(began / best.relative_gap) / done if 0 < best.relative_gap < began else 0.0
-            ending = ending or stop(done, max(best.relative_gap, tol), average, int(np.count_nonzero(t)))
+            ending = ending or stop(done, max(best.relative_gap, tol), average, pulling)
         if ending:
             return
 
