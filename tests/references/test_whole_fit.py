@@ -351,10 +351,10 @@ def products(monkeypatch, way, X, y, loss, **constants):
 
 
 @pytest.mark.parametrize("way", ["core", "general"])
-@pytest.mark.parametrize("loss", [Hinge, SquaredHinge])
-def test_linked_rows_are_swept_once(monkeypatch, way, loss):
+@pytest.mark.parametrize(("loss", "n"), [(Hinge, 3600), (SquaredHinge, 2300)])  # more would not be swept at all
+def test_linked_rows_are_swept_once(monkeypatch, way, loss, n):
     """Several times as many slopes as columns: the first rates promise too much."""
-    data = *shared((3600, 400), 1.0), loss
+    data = *shared((n, 400), 1.0), loss
     found = products(monkeypatch, way, *data)
     assert found == products(monkeypatch, way, *data, _PULLING=(0.0, 0.0))
     assert found < 0.95 * products(monkeypatch, way, *data, _LINKED=np.inf)
